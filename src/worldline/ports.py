@@ -70,6 +70,7 @@ class Store(Protocol):
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
     waiting: dict[int, Any]
+    facts: dict[tuple[int, int], dict[int, Any]]
     swept: set[str]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]

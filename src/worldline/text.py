@@ -51,7 +51,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _NAME_LENGTH = 120
 """Names are looked up over and over; what is longer is no name."""
-_NAMES = 8192
+_NAMES = 16_384
 _NAME_DROP = re.compile(r"['’`´.]+")
 _NAME_GAP = re.compile(r"[\W_]+")
 # In names some signs distinguish: 3.5 is not 35, .NET not Net, C++ and C# not C.

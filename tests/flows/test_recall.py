@@ -9,7 +9,7 @@ import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
 from worldline.store import held, people
-from worldline.store.people import facts_near
+from worldline.store.search import facts_and_held, facts_near
 from worldline.testing import FrozenClock, HashEmbedder
 
 PLAIN = Config(embedder="none", understand="off")
@@ -519,6 +519,49 @@ def test_facts_of_others_do_not_crowd_out_mine(tmp_path: Path, monkeypatch: pyte
         near = mine.handle.read(lambda view: facts_near(view, rosa, ()))
     assert [one.fact.text for one in about] == ["Rosa lives in Lisbon"]
     assert [fact.value for fact in near] == ["Lisbon"]
+
+
+def test_what_is_believed_now_comes_with_the_facts_around_it(tmp_path: Path) -> None:
+    """One look tells the same as two: how many facts hold, and which of them have a word of the question."""
+    with Memory.open(tmp_path / "m.db", Config(embedder="none"), clock=FrozenClock("2026-06-01")) as memory:
+        for day, text in enumerate(
+            (
+                "Rosa lives in Lisbon.",
+                "Rosa likes tea.",
+                "Rosa owns a boat.",
+                "Rosa moved to Porto.",
+                "Rosa likes figs.",
+            )
+        ):
+            memory.remember(text, speaker="Ana", said_at=f"2026-03-0{day + 1}")
+        rosa = memory.handle.read(lambda view: [one.first for one in people.called(view, {"rosa"})])
+        for most, limit in ((200, 400), (2, 400), (2, 3), (200, 2)):
+            about = memory.handle.read(lambda view, n=most: [one.fact for one in people.about(view, rosa, n)])
+            near, held = memory.handle.read(
+                lambda view, n=most, top=limit: facts_and_held(view, rosa, (), n, ("like",), top)
+            )
+            alone = memory.handle.read(lambda view, top=limit: facts_near(view, rosa, (), top))
+
+            assert near == alone
+            assert held.number == len(about)
+            assert [f for f in held.telling if "likes" in f.text] == [f for f in about if "likes" in f.text]
+    assert held.number == 4
+
+
+def test_a_fact_that_is_forgotten_elsewhere_is_not_kept_in_mind(tmp_path: Path) -> None:
+    """What facts say is remembered between questions, and no longer than they are there."""
+    path, plain = tmp_path / "m.db", Config(embedder="none")
+    with Memory.open(path, plain) as memory, Memory.open(path, plain) as other:
+        memory.remember("Rosa works at Norvia.", speaker="Ana")
+        memory.remember("Rosa lives in Lisbon.", speaker="Ana")
+        asked = "Where does Rosa work?"
+        assert memory.recall(asked).answer == "Norvia"
+        turn = next(node for node in other.list("Turn").items if "Norvia" in node.content)
+        other.forget(turn.id, confirm=True)
+
+        found = memory.recall(asked)
+        assert found.answer is None
+        assert "Norvia" not in found.text
 
 
 TOLD = (

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from worldline import Fact, Memory, WorldlineError
 from worldline.errors import NotFound
-from worldline.store.people import facts_near, only_speaker
+from worldline.store.people import only_speaker
+from worldline.store.search import facts_near
 from worldline.testing import FrozenClock
 
 OWNERS = ("alice", "bob", "carol")

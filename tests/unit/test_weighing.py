@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from worldline.read import weighing
 from worldline.read.candidates import Item
-from worldline.read.weighing import About, Ground, reach
+from worldline.read.weighing import About, Ground, measured, reach, suited
 from worldline.reading.questions import read_question
 
 NAMES = frozenset({"ana"})
@@ -49,3 +49,54 @@ def test_a_value_that_suits_no_better_is_not_looked_at(monkeypatch):
     reach(asked, [ITEMS[0], *ITEMS[:2]])
 
     assert looked == ["Porto"]
+
+
+def fact(value, other, phrase, kind="thing", family="", role="O", number=1):
+    """An end of a fact that nobody's turn at hand says."""
+    text = f"{other} {phrase} {value}"
+    return Item(
+        value, kind, other, text, 0, number, role=role, family=family, slot=phrase, phrase=phrase, fact=number,
+        start=number, at=text.find(value),
+    )  # fmt: skip
+
+
+FACTS = (
+    fact("a kettle", "Ana", "bought", number=1),
+    fact("Porto", "Ana", "lives in", "place", "lives_in", number=2),
+    fact("teapots", "Ana", "likes", number=3),
+    fact("Zoë's café", "Ana", "visited", "place", number=4),
+    fact("the harbour", "Ana", "painted", number=5),
+    fact("a ketle", "Ana", "sold", number=6),
+    fact("Jonas", "Ana", "works with", "name", number=7),
+    fact("an accountant", "Jonas", "is", number=8),
+)
+QUESTIONS = (
+    "What did Ana buy?",
+    "Where does Ana live?",
+    "Which kettle did Ana sell?",
+    "What kind of pots does Ana like?",
+    "What is Ana?",
+    "Who works with Ana?",
+    "What does Ana's colleague do for a living?",
+)
+
+
+def test_what_is_told_apart_at_once_changes_no_weight():
+    """Facts without a word of the question are noted once; every candidate weighs what it weighs without the note."""
+    silent = 0
+    for text in QUESTIONS:
+        for roles in ({}, {"colleagu": frozenset({"jonas"})}):
+            asked = ground(text)
+            asked = Ground(asked.question, About(NAMES, NAMES, roles), {}, {}, {})
+            able = suited(asked, FACTS)
+            plain = Ground(asked.question, asked.about, {}, {}, {})
+            silent += len(asked.silent)
+
+            assert reach(asked, able) == reach(plain, able)
+            assert list(measured(asked, FACTS, able)) == list(measured(plain, FACTS, able))
+            for item in able:
+                for widely in (False, True):
+                    said = weighing._covered(asked, item, widely=widely)
+                    assert said == weighing._covered(plain, item, widely=widely)
+
+    assert silent > 20

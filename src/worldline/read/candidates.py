@@ -17,7 +17,7 @@ and the turn around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -30,9 +30,9 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words as listed_words
 from worldline.read.cues import is_everyday
 from worldline.reading.claim import stem
-from worldline.reading.families import families
+from worldline.reading.families import Family, families
 from worldline.rules.happenings import SaidSentence
-from worldline.store.people import FactAround
+from worldline.store.search import FactAround
 from worldline.text import fold, stop
 
 if TYPE_CHECKING:
@@ -198,14 +198,18 @@ class SaidTurn(Struct, frozen=True):
 # From facts -----------------------------------------------------------------------------------------
 
 
-def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant) -> Iterator[Item]:
-    """Both ends of every fact, each as an answer."""
+def of_facts(
+    facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant, but: Collection[str] = ()
+) -> Iterator[Item]:
+    """Both ends of every fact, each as an answer; not those that go by one of these folded names.
+
+    Of what was so once even these are told, because what is known to be over says what else is.
+    """
     for fact in facts:
-        slot = _SLOT.sub("", fact.slot)
-        family = families().all.get(slot.partition(":")[0])
+        family = _family(fact.slot)
         state = _state(fact, now)
         turn = turns.get(fact.event)
-        said = _sentence_of(turn, fact) or fact.text
+        said = (_sentence_of(turn, fact) if turn else "") or fact.text
         kind = _kind(fact.value, fact.kind, family.object if family is not None else "")
         item = Item(
             dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
@@ -214,7 +218,7 @@ def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Insta
         )  # fmt: skip
         yield item
         named = fact.subject_name[:1].isupper()
-        if family is not None or named:
+        if (family is not None or named) and (fold(fact.subject_name) not in but or fact.slot[:4] == "was "):
             yield replace(
                 item,
                 value=fact.subject_name,
@@ -226,6 +230,12 @@ def of_facts(facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Insta
         shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and kind != "date" else ""
         if shown:
             yield replace(item, value=shown, kind="date", role="T", at=0)
+
+
+@lru_cache(maxsize=4096)
+def _family(slot: str) -> Family | None:
+    """The family that a slot is of, whether it tells what is, was, is planned, or is not so."""
+    return families().all.get(_SLOT.sub("", slot).partition(":")[0])
 
 
 def _state(fact: FactAround, now: Instant) -> str:
@@ -244,8 +254,8 @@ _DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)
 """What is said not to be so, and not merely to be over: "moved from", "left"."""
 
 
-def _sentence_of(turn: SaidTurn | None, fact: FactAround) -> str:
-    if turn is None or fact.chars[1] <= 0:
+def _sentence_of(turn: SaidTurn, fact: FactAround) -> str:
+    if fact.chars[1] <= 0:
         return ""
     at = fact.chars[0]
     return next((said.text for said in turn.sentences if said.begin <= at < said.begin + len(said.text)), "")

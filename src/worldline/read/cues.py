@@ -448,6 +448,69 @@ def _both_ways(pairs: Iterable[tuple[str, str]]) -> Table:
     return {key: tuple(all_) for key, all_ in there.items()}, {key: tuple(all_) for key, all_ in back.items()}
 
 
+@lru_cache(maxsize=2_000)
+def nearest(word: str, said: frozenset[str]) -> float:
+    """How near a word of the question comes to any of a sentence; many candidates share one."""
+    if word in said:
+        return 1.0
+    kin, root, alike = kin_of(word), word[:4], list[float]()
+    if len(root) == 4 and f" {root}" in _side_by_side(said):
+        alike = [_spelt(word, other) for other in said if other.startswith(root)]
+    return max([0.0, *alike, *map(kin.__getitem__, kin.keys() & said)])
+
+
+@lru_cache(maxsize=2_000)
+def _side_by_side(said: frozenset[str]) -> str:
+    """The stems of a sentence with a blank before each: what begins with a root is seen in one look."""
+    return f" {' '.join(said)}"
+
+
+def _spelt(a: str, b: str) -> float:
+    """How near two stems are by their letters."""
+    short, long = sorted((a, b), key=len)
+    if len(short) >= 4 and long.startswith(short):
+        return 0.9
+    common = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
+    return 0.8 if common >= 5 and common >= len(long) - 4 else 0.0
+
+
+@lru_cache(maxsize=1_000)
+def kin_of(word: str) -> Mapping[str, float]:
+    """The stems that are near to this one in meaning, as far as groups, families and kinds tell."""
+    found = {other: 0.6 for tag in asked_kinds(word) for other in of_kind(tag)}
+    for table, degree in ((_ideas(), 0.6), (_near_words(), 0.7)):
+        own = table.get(word)
+        if own:
+            found |= {other: degree for other, groups in table.items() if not own.isdisjoint(groups)}
+    return found | dict.fromkeys(alike(word), 0.7)
+
+
+@cache
+def _near_words() -> dict[str, frozenset[int]]:
+    """Stems and the groups of near words that they stand in."""
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(lines("near_words.txt")):
+        for word in line.split():
+            found.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(groups) for word, groups in found.items()}
+
+
+MOST_IDEAS = 6
+"""A word that speaks of more families than this means none of them."""
+
+
+@cache
+def _ideas() -> dict[str, frozenset[str]]:
+    """Stems and the families that they speak of."""
+    found: dict[str, set[str]] = {}
+    for family in families().all.values():
+        for said in (*family.states, *family.begins, *family.nouns, *family.asks, *family.kinds):
+            for word in said.lower().split():
+                if len(word) > 2 and stem(word) not in stop():
+                    found.setdefault(stem(word), set()).add(family.name)
+    return {word: frozenset(names) for word, names in found.items() if len(names) <= MOST_IDEAS}
+
+
 # Which known entities a question names ---------------------------------------------------------------
 
 

@@ -47,15 +47,15 @@ from worldline.read.candidates import (
 from worldline.read.cues import Asked, plain
 from worldline.read.cues import read_question as read_names
 from worldline.read.score import DAY, Board, Need, Turn, Unit, degrees, needs, units
-from worldline.read.weighing import DETAILS, SPANS, About, Ground, overtaken, reach, suited
+from worldline.read.weighing import DETAILS, SPANS, About, Ground, asks_for_own_name, overtaken, reach, suited
 from worldline.reading.claim import assistants, is_one_person, is_user, stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
 from worldline.reading.read import Reading
 from worldline.rules.describe import NAME, NUMBER
 from worldline.rules.happenings import SaidSentence, cut_all, only_asks, sentences
-from worldline.store.people import FactAround, about, facts_near, only_speaker
-from worldline.store.search import Drawn
+from worldline.store.people import only_speaker
+from worldline.store.search import Drawn, FactAround, facts_and_held, facts_near, held_now
 from worldline.text import estimate_tokens, fold, inert, stop, tokens, words
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 
 SHARE = 0.4
 """The part of a budget that facts may take."""
-MOST_FACTS = 8
+MOST_FACTS, MOST_HELD = 8, 200
+"""So many facts are shown, and so many looked at for that."""
 WALKABLE = 60
 """An entity of whom more than this is believed is a speaker, not the start of a walk."""
 SURE = 0.5
@@ -132,15 +133,19 @@ def known(
         mine = _asker(view, question, hits)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
-    believed = [held.fact for held in about(view, lines, 200)] if lines else []
-    chosen = _relevant(believed, asked, 1 if mentions else 2)
-    walking = likeness if mentions and len(believed) <= WALKABLE else None
+    turns = said_turns(hits, readings) if question is not None and question.wants in SPANS else None
+    if turns is None:
+        around, held = list[FactAround](), held_now(view, lines, MOST_HELD)
+    else:
+        around, held = facts_and_held(view, lines, [turn.key for turn in turns], MOST_HELD, asked.terms)
+    chosen = _relevant(held.telling, asked, 1 if mentions else 2)
+    walking = likeness if mentions and held.number <= WALKABLE else None
     if question is None:
         return Known(chosen, _walked(asked, graph, walking))
     detail = question.wants in DETAILS
-    if question.wants not in SPANS:
+    if turns is None:
         return Known(chosen, detail=detail)
-    ground, items = gathered(view, question, lines, mine, hits, readings)
+    ground, items = gathered(view, question, mine, turns, around)
     able = suited(ground, items)
     near, found = reach(ground, able), reply(ground, items, able)
     if found is not None:
@@ -201,28 +206,36 @@ def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(proof))
 
 
+def said_turns(hits: Sequence[Hit], readings: Mapping[int, bytes]) -> list[SaidTurn]:
+    """The best turns that may be trusted, cut into sentences."""
+    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
+    said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
+    return [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
+
+
 def gathered(
     view: View,
     question: Question,
-    lines: Sequence[int],
     mine: Collection[str],
-    hits: Sequence[Hit],
-    readings: Mapping[int, bytes],
+    turns: Sequence[SaidTurn],
+    facts: Sequence[FactAround],
 ) -> tuple[Ground, list[Item]]:
-    """What an answer is weighed on, and all candidates."""
-    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
-    said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
-    turns = [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
+    """What an answer is weighed on, and all candidates; `facts` are those near the question and these turns."""
     by_key = {turn.key: turn for turn in turns}
-    facts = facts_near(view, lines, list(by_key))
     whom = _whom(question, facts, mine)
     further = whom.meant - {fold(f.subject_name) for f in facts}
-    more = [f.object for f in facts if fold(f.value) in further and f.object]
+    more = [f.object for f in facts if f.object and fold(f.value) in further] if further else []
     if more:
-        facts += [f for f in facts_near(view, more, ()) if all(f.node != g.node for g in facts)]
+        held = {f.node for f in facts}
+        facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held)]
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
-    items = [*of_facts(facts, by_key, now), *of_turns(turns, SPANS[question.wants]), *behind(turns, anchors)]
+    never = frozenset[str]() if asks_for_own_name(question) else whom.names | whom.me
+    items = [
+        *of_facts(facts, by_key, now, never),
+        *of_turns(turns, SPANS[question.wants]),
+        *behind(turns, anchors),
+    ]
     if question.wants == "thing":
         items += phrases(turns)
     ground = Ground(
@@ -349,6 +362,8 @@ _PAIR = re.compile(
 _ROW = re.compile(
     r"\b(?:in (?:the |what |which )?(?:\w+ )?order|chronological\w*)\b[^:]*:\s*(?P<row>.+?)[.?!\s]*$", re.I
 )
+_SETS_BESIDE = re.compile(r"\sor\s|:", re.I)
+"""What every question has that sets things beside each other."""
 _AND = re.compile(r",\s*(?:and\s+)?|;\s*(?:and\s+)?")
 
 
@@ -383,6 +398,8 @@ class Telling(Struct, frozen=True):
 def listed(question: str) -> Alternatives | None:
     """What a question sets beside each other, if it does."""
     found = None
+    if not _SETS_BESIDE.search(question):
+        return None
     if pair := _PAIR.match(question):
         things = (pair["this"], pair["that"]) if pair["this"] else (pair["one"], pair["other"])
         found = Alternatives(things, "first" if pair["early"] or pair["soon"] else "last")

@@ -385,9 +385,11 @@ def gather(
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    read = _whole(view) if "words" in found and ground.texts <= WHOLE else {}
+    read = _read(search.every_text(view, WHOLE)) if "words" in found and ground.texts <= WHOLE else {}
     first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
-    around, within = _around(view, first, wish, found)
+    if unread := [node for node in first if node not in read]:  # every lane has seen that they may be seen
+        read |= _read(search.described_seen(view, unread))
+    around, within = _around(view, first, wish, found, read)
     drawn = [] if "facts" in wish.without else search.drawn(view, first[:NEAR])
     replaced = outdated(asked, drawn, chosen=view.hindsight)
     later = [node for nodes in replaced.values() for node in nodes]
@@ -409,9 +411,8 @@ def gather(
     return Pool(turns, candidates, places, corpus, near, replaced, course)
 
 
-def _whole(view: View) -> dict[int, Turn]:
-    """Every text of a small memory."""
-    return {turn.key: turn for turn in map(_turn, search.every_text(view, WHOLE))}
+def _read(rows: Sequence[Sequence[Any]]) -> dict[int, Turn]:
+    return {row[0]: _turn(row) for row in rows}
 
 
 def _in_other_words(asked: Asked, rest: Sequence[Turn]) -> list[int]:
@@ -425,13 +426,23 @@ def _fused(node: int, places: Mapping[str, Mapping[int, int]]) -> float:
 
 
 def _around(
-    view: View, first: Sequence[int], wish: Wish, found: Mapping[str, Sequence[int]]
+    view: View,
+    first: Sequence[int],
+    wish: Wish,
+    found: Mapping[str, Sequence[int]],
+    read: Mapping[int, Turn],
 ) -> tuple[list[int], list[int]]:
     """The turns beside the first finds, and those of the best sessions."""
     if "neighbours" in wish.without or not first:
         return [], []
     best = () if "sessions" in wish.without else found.get("words") or first
-    return search.around(view, first[:KNOWN_AROUND], best)
+    return search.around(view, _seats(first[:KNOWN_AROUND], read), _seats(best, read))
+
+
+def _seats(nodes: Sequence[int], read: Mapping[int, Turn]) -> list[search.Seat]:
+    """Where these texts were said; what was loaded in bulk has no seat but its own."""
+    turns = [read[node] for node in nodes if node in read]
+    return [(int(turn.session), turn.position) for turn in turns if turn.position != -2 * turn.key]
 
 
 def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
@@ -448,14 +459,13 @@ def _beside(turns: Sequence[Turn], best: Collection[int]) -> set[int]:
 
 
 def _turns(
-    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: Mapping[int, Turn]
+    view: View, nodes: Sequence[int], cosines: Mapping[int, float] | None, read: dict[int, Turn]
 ) -> list[Turn]:
     """The pool's texts as scoring sees them, but for the cosines of those that were read already."""
-    rest = [node for node in nodes if node not in read]
-    near = (lambda _: None) if cosines is None else (lambda node: cosines.get(node, 0.0))
-    by_key = {key: replace(turn, cosine=near(key)) for key, turn in read.items()}
-    by_key |= {row[0]: _turn(row, near(row[0])) for row in (search.described(view, rest) if rest else ())}
-    return [by_key[node] for node in nodes if node in by_key]
+    if unread := [node for node in nodes if node not in read]:
+        read |= _read(search.described(view, unread))
+    found = [read[node] for node in nodes if node in read]
+    return found if cosines is None else [replace(t, cosine=cosines.get(t.key, 0.0)) for t in found]
 
 
 def _of_moment(view: View, turns: list[Turn]) -> list[Turn]:
@@ -476,7 +486,7 @@ def _with_facts(turns: Sequence[Turn], drawn: Sequence[search.Drawn]) -> list[Tu
 _DECODER = msgspec.msgpack.Decoder(Described)
 
 
-def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
     """A text that was loaded in bulk is described now."""
     key, session, position, described, speaker, role, said_at, type_, name, content = row
     if described is None:
@@ -485,7 +495,7 @@ def _turn(row: Sequence[Any], cosine: float | None = None) -> Turn:
         session, position, speaker, role = key, -2 * key, "", "people"
     else:
         value = _DECODER.decode(described)
-    return Turn(key, str(session), position, value, speaker, role, said_at, cosine)
+    return Turn(key, str(session), position, value, speaker, role, said_at)
 
 
 # After the score -----------------------------------------------------------------------------------

@@ -409,10 +409,15 @@ def standard(values: Column) -> Column:
 
 def neighbours(turns: Sequence[Turn]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Index of the turn before and after in the same session; −1 where there is none."""
-    place = {(t.session, t.position): i for i, t in enumerate(turns)}
-    before = [place.get((t.session, t.position - 1), -1) for t in turns]
-    after = [place.get((t.session, t.position + 1), -1) for t in turns]
-    return np.array(before), np.array(after)
+    seats = (by_session(turns) << 40) + np.array([t.position for t in turns], np.int64)
+    order = np.argsort(seats, kind="stable")
+    rising = seats[order]
+
+    def at(wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        place = np.maximum(np.searchsorted(rising, wanted, side="right") - 1, 0)
+        return np.where(rising[place] == wanted, order[place], -1)
+
+    return at(seats - 1), at(seats + 1)
 
 
 def _at(values: Column, index: NDArray[np.int64]) -> Column:
@@ -445,8 +450,9 @@ def spoken_by(asked: Asked, turns: Sequence[Turn]) -> Column:
 
 def by_session(turns: Sequence[Turn]) -> NDArray[np.int64]:
     """A number for each turn's session."""
-    seen: dict[str, int] = {}
-    return np.array([seen.setdefault(t.session, len(seen)) for t in turns])
+    sessions = [t.session for t in turns]
+    number = {session: at for at, session in enumerate(dict.fromkeys(sessions))}
+    return np.array([number[session] for session in sessions], np.int64)
 
 
 def _session_max(values: Column, session: NDArray[np.int64]) -> Column:
@@ -518,10 +524,14 @@ def _news(spoken_of: Column, turns: Sequence[Turn]) -> Column:
 
 def _told(wanted: Sequence[Need], turns: Sequence[Turn]) -> Column:
     """How much of the question the best of the facts drawn from each turn meets."""
-    found = np.zeros(len(turns))
-    for at, turn in enumerate(turns):
-        if turn.facts:
-            found[at] = met(wanted, turn.facts).sum(axis=1).max()
+    found, telling = np.zeros(len(turns)), [at for at, turn in enumerate(turns) if turn.facts]
+    if any(need.figure for need in wanted):  # the facts of a turn say it together
+        for at in telling:
+            found[at] = met(wanted, turns[at].facts).sum(axis=1).max()
+    elif telling:
+        shares = met(wanted, [fact for at in telling for fact in turns[at].facts]).sum(axis=1)
+        first = np.cumsum([0, *(len(turns[at].facts) for at in telling[:-1])])
+        found[telling] = np.maximum.reduceat(shares, first)
     return found
 
 

@@ -28,12 +28,12 @@ from worldline.read.candidates import (
     parts_behind,
     up_to,
 )
-from worldline.read.cues import alike, is_everyday, relatives
+from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question
-from worldline.rules.kinds import KIND, asked_kinds, of_kind, tags_of, told
+from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 
@@ -104,6 +104,8 @@ class Ground(Struct, frozen=True):
     """Those of the speakers, as they are written, that are no people."""
     covered: dict[tuple[frozenset[str], frozenset[str], bool], float] = {}
     """How much of the question was met by which words, because the candidates of a sentence share them."""
+    silent: set[str] = set()
+    """Names, values and phrases of facts in which no word has anything to do with those of the question."""
 
 
 @lru_cache(maxsize=8192)
@@ -127,10 +129,60 @@ class _Field(Struct, frozen=True):
     kinds: Mapping[tuple[int, str], int]
 
 
+class _Wish(Struct, frozen=True):
+    """What is the same for all candidates of a question."""
+
+    inside: frozenset[str]
+    """The words of the question."""
+    shaped: bool
+    """Whether not everything of a kind will do."""
+    calling: bool
+    """Whether somebody of a profession is asked for."""
+
+
 def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
     """The candidates that can be the answer at all, whatever became of their values elsewhere."""
-    inside = frozenset(words(ground.question.text))
-    return [item for item in items if _may_answer(ground, item, inside)]
+    asked = ground.question
+    fits, wish = (
+        FITS[asked.wants],
+        _Wish(
+            frozenset(words(asked.text)),
+            asked.wants in _SHAPED or asked.noun in _DESCRIBED,
+            asked.wh != "which" and asked.noun in listed_words("professions.txt"),
+        ),
+    )
+    able = [item for item in items if item.kind in fits and _may_answer(ground, item, wish)]
+    _note_silent(ground, able)
+    return able
+
+
+def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
+    """Looks once at all words of all facts: most facts of somebody have none of what is asked, in any wording.
+
+    Where a role is asked about, whoever fills it stands for it; where no word is left, everything meets it halfway.
+    """
+    if ground.about.roles or not ground.question.words:
+        return
+    facts = [item for item in able if item.fact]
+    said = {text for item in facts for text in (item.phrase, item.other, item.value) if text.isascii()}
+    stems = {text: _stems(text) for text in said}
+    every = set[str]().union(*stems.values())
+    asked, meets = ground.question, set[str]()
+    for word in {*asked.words, *((stem(asked.noun),) if asked.noun else ())} if every else ():
+        meets |= every & kin_of(word).keys() | every & relatives(word).keys()
+        meets |= {other for other in every if other.startswith(word[:4])} | {word}
+        if len(word) > 4:
+            first, last, size = word[:2], word[-2:], len(word)
+            near = [t for t in every if -2 < len(t) - size < 2 and (t[:2] == first or t[-2:] == last)]
+            meets |= {other for other in near if is_slip(word, other)}
+    ground.silent.update(text for text, own in stems.items() if own.isdisjoint(meets))
+
+
+def _is_silent(ground: Ground, item: Item) -> bool:
+    """Whether a fact meets nothing of the question, by its words or by its family, as far as was looked."""
+    silent = ground.silent
+    told = item.phrase not in silent or item.other not in silent or item.value not in silent
+    return item.fact != 0 and not told and _asked(ground.question, item) is None
 
 
 def measured(
@@ -147,11 +199,10 @@ def measured(
         and not (still and key_of(item.value) in still)
         and not (gone and _has_gone(item, gone))
     ]
-    field = _field(kept)
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
-    for item in kept:
-        if _covered(ground, item) < LEAST and _asked(ground.question, item) is None:
-            continue  # most are, and their other features need not be known
+    telling = [i for i in kept if _covered(ground, i) >= LEAST or _asked(ground.question, i) is not None]
+    field = _field(kept, telling)
+    for item in telling:  # few are, and of the others nothing more need be known
         features = _features(ground, item, field)
         if features["missing"] <= room:
             yield item, features
@@ -163,8 +214,14 @@ def reach(ground: Ground, able: Sequence[Item]) -> float:
     It suits what is wanted, its clause is about those who are asked about and meets the words of the question, and
     it is what the question calls it.
     """
-    best = 0.0
-    for item in able:
+    best, fits = 0.0, FITS[ground.question.wants]
+    silent = [item for item in able if _is_silent(ground, item)]
+    apart = set(map(id, silent))
+    for item in able if not apart else [item for item in able if id(item) not in apart]:
+        best = max(best, _reach(ground, item, best))
+    for item in sorted(silent, key=lambda item: -fits[item.kind]):
+        if fits[item.kind] ** 2 * UNSAID <= best:
+            break
         best = max(best, _reach(ground, item, best))
     return best
 
@@ -203,7 +260,7 @@ def _is_called_so(asked: Question, item: Item) -> float:
         noun = left + (1 - left) * _noun(asked, item, _own(item))
     elif asked.wants in ("count", "amount") and _OF_THESE.search(asked.text):
         noun = UNCOUNTED + (1 - UNCOUNTED) * max(
-            _noun(asked, item, _own(item)), _nearest(stem(asked.noun), _own(item))
+            _noun(asked, item, _own(item)), nearest(stem(asked.noun), _own(item))
         )
     if asked.wants == "name" and not _is_named(item):
         noun *= NO_NAME
@@ -229,12 +286,18 @@ def _is_of_another(asked: Question, item: Item) -> bool:
     return _is_of_another_number(asked, item) or _is_of_counterpart(asked.text, item.sentence)
 
 
-@lru_cache(maxsize=2_000)
 def _is_of_counterpart(asked: str, said: str) -> bool:
-    wanted, told = set(_WORD.findall(asked.lower())), set(_WORD.findall(said.lower()))
-    return any(
-        (meant := wanted & group) and told & group and told.isdisjoint(meant) for group in _contraries()
-    )
+    if not (meant := _meant(asked)):
+        return False
+    told = set(_WORD.findall(said.lower()))
+    return any(told & group and told.isdisjoint(own) for own, group in meant)
+
+
+@lru_cache(maxsize=64)
+def _meant(asked: str) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
+    """What a question means of things that have a counterpart, and all of those."""
+    wanted = frozenset(_WORD.findall(asked.lower()))
+    return [(wanted & group, group) for group in _contraries() if wanted & group]
 
 
 @cache
@@ -295,12 +358,15 @@ def _still(items: Sequence[Item]) -> frozenset[str]:
     )
 
 
-def _field(kept: Sequence[Item]) -> _Field:
+def _field(kept: Sequence[Item], telling: Sequence[Item]) -> _Field:
+    """What all of them say of the slots and turns of the few that tell something."""
     newest: dict[tuple[str, str, str], int] = {}
-    values: dict[tuple[int, str], set[str]] = {}
-    for item in kept:
-        values.setdefault((item.turn, item.kind), set()).add(key_of(item.value))
-        if item.slot:
+    values: dict[tuple[int, str], set[str]] = {(item.turn, item.kind): set() for item in telling}
+    slots = {item.slot for item in telling if item.slot}
+    for item in kept if telling else ():
+        if (item.turn, item.kind) in values:
+            values[item.turn, item.kind].add(key_of(item.value))
+        if item.slot in slots:
             slot = slot_of(item)
             newest[slot] = max(newest.get(slot, 0), item.start)
     latest = max((i.said_at for i in kept), default=0)
@@ -321,24 +387,27 @@ def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
     return any(_says(value, own) for value in here)
 
 
-def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
+def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
     asked = ground.question
-    if item.kind not in FITS[asked.wants] or not item.value or len(item.value) > 80:
+    if not item.value or len(item.value) > 80:
         return False
     if item.state in ("denied", "withdrawn") or (item.state == "over" and asked.mode != "former"):
         return False
     if item.role == "T" and asked.wants != "date":
         return False
-    own, folded = _telling(item.value), fold(item.value)
-    if not own or (item.kind in _INSIDE and all(w in inside for w in own)):
+    folded = fold(item.value)
+    if (folded in ground.about.me or folded in ground.about.names) and not asks_for_own_name(asked):
         return False
-    if (folded in ground.about.me or folded in ground.about.names) and not _asks_for_own_name(asked):
+    own = _telling(item.value)
+    if not own or (item.kind in _INSIDE and wish.inside.issuperset(own)):
         return False
-    if (item.state == "ahead" and asked.mode == "at") or (asked.mode != "former" and is_left(item)):
+    if (item.state == "ahead" and asked.mode == "at") or (
+        not item.fact and asked.mode != "former" and is_left(item)
+    ):
         return False
     if item.kind == "count" and asked.wants in ("money", "amount") and len(own) > 1:
         return False
-    if not _is_of_the_kind(asked, item, own):
+    if (wish.shaped or item.kind == "count" or len(own) == 2) and not _is_of_the_kind(asked, item, own):
         return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
@@ -357,7 +426,9 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
         return False
     if asked.wants == "duration" and asked.noun in _TIMES and asked.noun not in item.value.lower():
         return False
-    if is_owned_otherwise(ground, item) or _is_of_another_calling(ground, item):
+    if (asked.whose and is_owned_otherwise(ground, item)) or (
+        wish.calling and _is_of_another_calling(ground, item)
+    ):
         return False
     if asked.mode == "now" and item.kind in ("code", "figure", "spot") and _ONCE.search(clause(item)):
         return False
@@ -366,10 +437,7 @@ def _may_answer(ground: Ground, item: Item, inside: Collection[str]) -> bool:
 
 def _is_of_another_calling(ground: Ground, item: Item) -> bool:
     """Whether the dentist is asked for and somebody is told of who is none: my doctor is not my dentist."""
-    noun = ground.question.noun
-    if ground.question.wh == "which" or noun not in listed_words("professions.txt"):
-        return False
-    own = _own(item)
+    noun, own = ground.question.noun, _own(item)
     told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
     other = stem(noun) not in own and not own.isdisjoint(_callings())
     return item.kind == "thing" or not told or other
@@ -385,7 +453,8 @@ _INSIDE = frozenset({"name", "place", "thing", "phrase", "spot"})
 """What is in the question itself is never the answer, but for numbers."""
 
 
-def _asks_for_own_name(asked: Question) -> bool:
+def asks_for_own_name(asked: Question) -> bool:
+    """Whether somebody wants to know their own name: else nobody who is named answers."""
     return asked.mine and asked.noun == "name" and not asked.words
 
 
@@ -395,6 +464,7 @@ _OF_A_DATE = re.compile(
     r"^\s?(?:(?:to|-|–|and|or) \d{1,2}\s)?(?:st|nd|rd|th)?\s?(?:of )?"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 )
+_SHAPED = ("clock", "weekday", "age")
 _MEASURED = frozenset("dose dosage size weight height length width mileage speed".split())
 _DESCRIBED = _MEASURED | frozenset("breed colour color variety flavour flavor material shape".split())
 
@@ -633,6 +703,8 @@ def _is_passed_over(asked: Question, item: Item) -> bool:
 
 def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
+    if _is_silent(ground, item):
+        return 0.0
     ask = _asked(ground.question, item)
     own, explained = _own(item), ask.explains if ask is not None else frozenset[str]()
     found = ground.covered.get((own, explained, widely))
@@ -696,9 +768,11 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
 
 def _asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
-    if not item.family:
-        return None
-    return next((a for a in asked.asks if a.family.name == item.family and a.role == item.role), None)
+    if item.family:
+        for one in asked.asks:
+            if one.family.name == item.family and one.role == item.role:
+                return one
+    return None
 
 
 def _holds_one(item: Item) -> bool:
@@ -740,73 +814,10 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
     filled = ground.about.roles.get(word)
     if filled and any(set(words(name)) <= set(said) for name in filled):
         return 1.0
-    return _nearest(word, frozenset(said))
+    return nearest(word, frozenset(said))
 
 
-@lru_cache(maxsize=2_000)
-def _nearest(word: str, said: frozenset[str]) -> float:
-    """How near a word of the question comes to any of a sentence; many candidates share one."""
-    if word in said:
-        return 1.0
-    kin, root, alike = _kin(word), word[:4], list[float]()
-    if len(root) == 4 and f" {root}" in _side_by_side(said):
-        alike = [_spelt(word, other) for other in said if other.startswith(root)]
-    return max([0.0, *alike, *map(kin.__getitem__, kin.keys() & said)])
-
-
-@lru_cache(maxsize=2_000)
-def _side_by_side(said: frozenset[str]) -> str:
-    """The stems of a sentence with a blank before each: what begins with a root is seen in one look."""
-    return f" {' '.join(said)}"
-
-
-def _spelt(a: str, b: str) -> float:
-    """How near two stems are by their letters."""
-    short, long = sorted((a, b), key=len)
-    if len(short) >= 4 and long.startswith(short):
-        return 0.9
-    common = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
-    return 0.8 if common >= 5 and common >= len(long) - 4 else 0.0
-
-
-@lru_cache(maxsize=1_000)
-def _kin(word: str) -> Mapping[str, float]:
-    """The stems that are near to this one in meaning, as far as groups, families and kinds tell."""
-    found = {other: 0.6 for tag in asked_kinds(word) for other in of_kind(tag)}
-    for table, degree in ((_ideas(), 0.6), (_groups(), 0.7)):
-        own = table.get(word)
-        if own:
-            found |= {other: degree for other, groups in table.items() if not own.isdisjoint(groups)}
-    return found | dict.fromkeys(alike(word), 0.7)
-
-
-@cache
-def _groups() -> dict[str, frozenset[int]]:
-    """Stems and the groups of near words that they stand in."""
-    found: dict[str, set[int]] = {}
-    for number, line in enumerate(lines("near_words.txt")):
-        for word in line.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {word: frozenset(groups) for word, groups in found.items()}
-
-
-FEW = 6
-"""A word that speaks of more families than this means none of them."""
-
-
-@cache
-def _ideas() -> dict[str, frozenset[str]]:
-    """Stems and the families that they speak of."""
-    found: dict[str, set[str]] = {}
-    for family in families().all.values():
-        for said in (*family.states, *family.begins, *family.nouns, *family.asks, *family.kinds):
-            for word in said.lower().split():
-                if len(word) > 2 and stem(word) not in stop():
-                    found.setdefault(stem(word), set()).add(family.name)
-    return {word: frozenset(names) for word, names in found.items() if len(names) <= FEW}
-
-
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(words(text)) - stop()
 
@@ -842,7 +853,7 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
         return 0.0
     own = _stems(item.value)
     noun = stem(asked.noun)
-    if noun in own or _nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
+    if noun in own or nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
         return 1.0
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):

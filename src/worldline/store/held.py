@@ -751,6 +751,8 @@ class Held:
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
         """How much a view holds, as it was counted after some changeset."""
+        self.facts: dict[tuple[int, int], dict[int, Any]] = {}
+        """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
         self.waiting: dict[int, Waiting] = {}
         """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
@@ -770,6 +772,7 @@ class Held:
         self.spread.clear()
         self.shares.clear()
         self.counts.clear()
+        self.facts.clear()
         self.waiting.clear()
         self.shown.clear()
         forget_names()
@@ -800,6 +803,7 @@ class Held:
         """Drops what is kept in mind of a tenant whose rows were replaced."""
         self.vectors.pop(tenant, None)
         self.counts.clear()
+        self.facts.clear()
         self.swept.discard(tenant)
         self.waiting.clear()
 

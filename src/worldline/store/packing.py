@@ -99,9 +99,13 @@ def unpacked(vectors: Sequence[bytes], width: int) -> Halves:
     """A row of numbers for each of these vectors, which all have so many, packed or plain."""
     import numpy as np
 
+    held = list(map(len, vectors))
+    if held.count(packed_length(width)) == len(held):
+        octets = np.frombuffer(b"".join(vectors), np.uint8)
+        return _opened(octets.reshape(-1, packed_length(width)), width).view(np.float16)
     found = np.empty((len(vectors), 2 * width), np.uint8)
     for length, read in ((2 * width, _plain), (packed_length(width), _opened)):
-        rows = [row for row, vector in enumerate(vectors) if len(vector) == length]
+        rows = [row for row, size in enumerate(held) if size == length]
         if rows:
             octets = np.frombuffer(b"".join([vectors[row] for row in rows]), np.uint8)
             found[rows] = read(octets.reshape(-1, length), width)
@@ -142,7 +146,7 @@ def _upper(octets: Octets, width: int) -> Octets:
 _BLOCK = 32_768
 """So many rows are compared at a time: what is reckoned on stays in the processor's cache."""
 _NEAR = 256
-"""So many packed vectors are looked at at a time, for the same reason."""
+"""So many vectors are put together, or taken apart, at a time, for the same reason."""
 _LARGE, _LEVELS = 0.98, (0.4528, 1.51)
 """Above which part of its share in the length a number is large, and what small and large ones stand for: what loses
 least where numbers are spread as chance would have it."""
@@ -267,9 +271,11 @@ def _sums(planes: Planes, query: Floats) -> Floats:
     """For each row the sum of the query's numbers where its bits are set."""
     import numpy as np
 
-    octets = np.ascontiguousarray(planes.T).view(np.uint8)
-    bits = np.unpackbits(octets, axis=1, count=len(query)).astype(np.float32)
-    return np.asarray(np.einsum("ij,j->i", bits, query))
+    octets, found = np.ascontiguousarray(planes.T).view(np.uint8), np.empty(planes.shape[1], np.float32)
+    for start in range(0, len(found), _NEAR):
+        bits = np.unpackbits(octets[start : start + _NEAR], axis=1, count=len(query)).astype(np.float32)
+        found[start : start + _NEAR] = np.einsum("ij,j->i", bits, query)
+    return found
 
 
 def _large(width: int) -> int:

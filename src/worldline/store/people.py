@@ -8,7 +8,7 @@ withdrawn, doubtful, or somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -463,14 +463,14 @@ _HOME = (
     " WHERE s.tenant = :t AND s.id = b.scope AND s.run IS NOT NULL ORDER BY h.id LIMIT 1)"
 )
 _OWN = f"m.tenant = :t AND m.line = b.line AND m.kind = 'stage' AND (m.scope = b.scope OR m.scope = {_HOME})"
-_STAGE = f"(SELECT m.value FROM marks m WHERE {_OWN} AND m.kf <= :k AND m.kt > :k ORDER BY m.id LIMIT 1)"
+STAGE = f"(SELECT m.value FROM marks m WHERE {_OWN} AND m.kf <= :k AND m.kt > :k ORDER BY m.id LIMIT 1)"
 """As a column beside a belief `b`: its stage at the view's known time. Marks belong to an owner as such;
 what was said in one of the owner's runs has the owner's mark."""
 _HELD = (
     " CROSS JOIN nodes n ON n.tenant = f.tenant AND n.id = f.node"
     " CROSS JOIN beliefs b ON b.tenant = n.tenant AND b.line = n.line AND b.node = n.id"
 )
-_WARM = (
+WARM = (
     "NOT EXISTS (SELECT 1 FROM marks a WHERE a.tenant = :t AND a.line = n.line AND a.kind = 'archived'"
     " AND a.kt = :forever)"
 )
@@ -523,14 +523,18 @@ def concerning(also: str = "") -> str:
     return f"WITH u AS MATERIALIZED ({' UNION '.join([*sides, also] if also else sides)})"
 
 
-def widened(view: View, sql: str, limit: int, **args: Any) -> list[tuple[Any, ...]]:
+def widened(
+    view: View, sql: str, limit: int, looks: list[list[tuple[Any, ...]]] | None = None, **args: Any
+) -> list[tuple[Any, ...]]:
     """What a look at the latest facts brings; at more of them where others' facts, or later ones, left too few.
 
-    The last column tells how many were looked at, also where none of them may be seen.
+    The last column tells how many were looked at, also where none of them may be seen; `looks` gets every look.
     """
     reach = REACH
     while True:
         rows = view.query(sql, **args, limit=limit, reach=reach)
+        if looks is not None:
+            looks.append(rows)
         if rows[0][-1] < reach or len(rows) >= limit:
             return [row for row in rows if row[0] is not None]
         reach *= 8
@@ -543,19 +547,20 @@ def about(view: View, lines: Collection[int], limit: int) -> list[Ascribed]:
         " n.content FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE {view.seen()}{'' if view.whole else f' AND {_WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
+        f" WHERE {view.seen()}{'' if view.whole else f' AND {WARM}'} ORDER BY 1 DESC, 2 DESC, 3 LIMIT :limit"
     )
     sql = (
-        f"{concerning()} SELECT b.hash, b.content, s.name, b.name, b.vf, b.vt, b.confidence, b.line, {_STAGE},"
+        f"{concerning()} SELECT b.hash, b.content, s.name, b.name, b.vf, b.vt, b.confidence, b.line, {STAGE},"
         f" b.precision, f.subject, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) b ON TRUE"
         " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
         " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject ORDER BY b.vf DESC, b.fact DESC, b.id"
     )
     rows = widened(view, sql, limit, among=listed(lines))
-    return [_held(row) for row in rows]
+    return [ascribed(row) for row in rows]
 
 
-def _held(r: Any) -> Ascribed:
+def ascribed(r: Any) -> Ascribed:
+    """A fact from the columns that `about` reads."""
     fact = Believed(r[0].hex(), r[1], r[2], r[3], Interval(r[4], r[5]), r[6], r[7], r[8] or "trace", r[9])
     return Ascribed(fact, r[10], r[8])
 
@@ -578,9 +583,12 @@ def around(view: View, entities: Collection[int], fan_in: int) -> list[Joint]:
                 "EXISTS (SELECT 1 FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
                 f" AND b.node = n.id WHERE n.tenant = :t AND n.id = g.node AND {view.scoped('b')})"
             )
-        few = (
-            "f.object IN (SELECT g.object FROM facts g WHERE g.tenant = :t AND g.object IN (SELECT line FROM same)"
-            f" AND {mine} GROUP BY g.object HAVING count(*) <= :fan_in)"
+        some = (
+            f"SELECT 1 FROM facts g WHERE g.tenant = :t AND g.object = e.object AND {mine} LIMIT :fan_in + 1"
+        )
+        few = (  # only where there are many at all it is looked whose they are
+            "f.object IN (SELECT e.object FROM facts e WHERE e.tenant = :t AND e.object IN (SELECT line FROM same)"
+            f" GROUP BY e.object HAVING count(*) <= :fan_in OR (SELECT count(*) FROM ({some}) x) <= :fan_in)"
         )
         parts.append(step.format(inverse=1, chosen=few, **ends))
     name = "(SELECT m.name FROM nodes m WHERE m.tenant = :t AND m.id = w.{})"
@@ -684,80 +692,3 @@ def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
     for line, hash_, sender, said_at, session, text in rows:
         found.setdefault(line, []).append(Utterance(hash_.hex(), sender, said_at, session, text))
     return found
-
-
-# Around a question -----------------------------------------------------------------------------------
-
-
-MOST = 400
-"""So many facts are looked at for one question."""
-
-
-class FactAround(Struct, frozen=True, gc=False):
-    """A fact near a question: both ends, how it reads, when it held, and where it was said."""
-
-    node: int
-    subject: int
-    subject_name: str
-    slot: str
-    phrase: str
-    object: int
-    value: str
-    kind: str
-    one: bool
-    dated: bool
-    start: Instant
-    end: Instant
-    known: Instant
-    precision: str
-    text: str
-    event: int
-    chars: tuple[int, int]
-    said_at: Instant
-    offset: int
-    line: int
-    withdrawn: bool = False
-    """Taken back: it never held."""
-    id: str = ""
-
-
-def facts_near(view: View, lines: Collection[int], turns: Collection[int]) -> list[FactAround]:
-    """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
-    if not lines and not turns:
-        return []
-    drawn = (
-        "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))"
-    )
-    chosen = (
-        "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        " b.precision, n.content, n.line, n.hash FROM u"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
-        " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
-    )
-    sql = (
-        f"{concerning(drawn)} SELECT f.node, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal,"
-        " f.kind, f.one, f.dated, c.since, c.ended, c.known, c.precision, c.content, e.node, d.metadata, e.said_at,"
-        f" e.utc_offset, c.line, c.gone, c.hash, r.looked_at FROM {REACHED} r LEFT JOIN ({chosen}) c ON TRUE"
-        " LEFT JOIN facts f ON f.tenant = :t AND f.node = c.fact"
-        " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
-        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-        " LEFT JOIN edges d ON d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' AND d.kf <= :k"
-        f" AND d.kt > :k AND {view.scoped('d')}"
-        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
-        " ORDER BY c.gone, c.since DESC, c.fact DESC, d.id DESC, c.belief DESC LIMIT :limit"
-    )
-    rows = widened(view, sql, MOST, among=listed(lines), turns=listed(turns))
-    return list({row[0]: _around(row) for row in reversed(rows)}.values())[::-1]
-
-
-def _around(row: Sequence[Any]) -> FactAround:
-    value = row[6] if row[5] else str(orjson.loads(row[7] or '""'))
-    span = orjson.loads(row[17]) if row[17] else {}
-    return FactAround(
-        row[0], row[1], row[2], row[3], row[4], row[5], value or "", row[8], bool(row[9]), bool(row[10]), row[11],
-        row[12], row[13], row[14] or "", row[15], row[16] or 0, (span.get("start") or 0, span.get("end") or 0),
-        row[18] or 0, row[19] or 0, row[20], bool(row[21]), row[22].hex(),
-    )  # fmt: skip

@@ -8,24 +8,27 @@ went are told with when they do, so that the reader may sort the past from what 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant
-from worldline.model import Node
+from worldline.model import Believed, Node
 from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.rules import TURNS
-from worldline.store import events, words
+from worldline.store import events, people, words
 from worldline.store.held import Newest
+from worldline.store.people import STAGE, WARM, about, ascribed, concerning, widened
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from
-from worldline.text import content_words
+from worldline.text import content_words, indexed
 
 _HELD = " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
 _TEXTS = {False: ("texts",), True: ("texts", "cold_texts")}
 """The described texts that a view looks at, by whether it sees the archive."""
+_WIDE, _MIDDLE = 30, 1 << 29
+"""A seat is handed over as one number: the session's, and behind it so many bits of the place in it."""
 _SESSIONS, _ROOM = 8, 100
 """So many of the best sessions come in whole, and so many turns of theirs at most."""
 
@@ -71,12 +74,12 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
-    people = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
+    speakers = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
     own: tuple[str, ...] = ()
     if bound and scopes > 1:
         own = tuple(words.owner_token(kind, value) for kind, value in bound.items())
     return SearchGround(
-        people,
+        speakers,
         texts or 0,
         tokens / texts if texts else 1.0,
         embedder,
@@ -143,49 +146,37 @@ def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], fa
     return {token: node for token, node in found.items() if node is not None}
 
 
-def around(view: View, nodes: Sequence[int], best: Sequence[int]) -> tuple[list[int], list[int]]:
-    """(turns beside these, turns of the sessions that the best of them are in).
+def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list[int], list[int]]:
+    """(turns beside these seats, turns of the sessions that the best of them are in).
 
     The sessions come in the order of their best turn, their turns in the order of the session.
     """
+    sessions = list(dict.fromkeys(session for session, _ in best))[:_SESSIONS]
+    ordered = "(SELECT CAST(value AS BIGINT) AS home, key AS place FROM json_each(:sessions) ORDER BY 2, 1 LIMIT :most)"
+    within = " UNION ALL ".join(  # it is told in which order they come, so that no more are read than there is room for
+        f"SELECT g.place, t.position, t.node FROM {ordered} g CROSS JOIN {table} t"
+        " ON t.tenant = :t AND t.session = g.home"
+        for table in _TEXTS[view.whole]
+    )
     rows = view.query(
-        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({_within(view)}) w"
+        f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({within}) w"
         " ORDER BY place, position, node LIMIT :room) v",
-        among=listed(nodes),
-        best=listed(best),
-        sessions=_SESSIONS,
-        room=_ROOM if best else 0,
+        seats=listed((s << _WIDE) + p + step + _MIDDLE for s, p in near for step in (-1, 1)),
+        sessions=orjson.dumps(sessions).decode(),
+        most=_SESSIONS,
+        room=_ROOM,
     )
     beside = dict.fromkeys(node for kind, node in rows if kind == 0)
-    within = dict.fromkeys(node for kind, node in rows if kind == 1)
-    return sorted(beside), list(within)
+    inside = dict.fromkeys(node for kind, node in rows if kind == 1)
+    return sorted(beside), list(inside)
 
 
 def _beside(view: View) -> str:
-    tables = _TEXTS[view.whole]
     return " UNION ALL ".join(
-        f"SELECT 0, t.node FROM {own} o CROSS JOIN {other} t ON t.tenant = :t AND t.session = o.session"
-        f" AND t.position IN (o.position - 1, o.position + 1) WHERE o.tenant = :t AND o.node IN {LISTED}"
-        for own in tables
-        for other in tables
-    )
-
-
-def _within(view: View) -> str:
-    """(place of its session, position, node) of every turn of the best sessions."""
-    tables = _TEXTS[view.whole]
-    home = ", ".join(
-        f"(SELECT o.session FROM {table} o WHERE o.tenant = :t AND o.node = j.value)" for table in tables
-    )
-    home = f"coalesce({home})" if view.whole else home
-    best = (
-        f"SELECT h.home, min(h.place) AS place FROM (SELECT {home} AS home, j.key AS place FROM json_each(:best) j) h"
-        " WHERE h.home IS NOT NULL GROUP BY h.home ORDER BY 2, 1 LIMIT :sessions"
-    )
-    return " UNION ALL ".join(
-        f"SELECT g.place, t.position, t.node FROM ({best}) g CROSS JOIN {table} t"
-        " ON t.tenant = :t AND t.session = g.home"
-        for table in tables
+        f"SELECT 0, t.node FROM json_each(:seats) j CROSS JOIN {table} t ON t.tenant = :t"
+        f" AND t.session = CAST(j.value AS BIGINT) >> {_WIDE}"
+        f" AND t.position = (CAST(j.value AS BIGINT) & {2 * _MIDDLE - 1}) - {_MIDDLE}"
+        for table in _TEXTS[view.whole]
     )
 
 
@@ -228,23 +219,45 @@ def every_text(view: View, room: int) -> list[tuple[Any, ...]]:
     return _described(view, "(SELECT x.node FROM texts x WHERE x.tenant = :t)", " LIMIT :room", room=room)
 
 
+Seat: TypeAlias = tuple[int, int]
+"""A session, and a place in it."""
+
+
 def described(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
     """These texts as scoring reads them, where they may be seen; the text itself if it was never read."""
     return _described(view, LISTED, among=listed(nodes))
 
 
+def described_seen(view: View, nodes: Collection[int]) -> list[tuple[Any, ...]]:
+    """The same of texts of which it is known that they may be seen."""
+    columns, joined, none = _columns(view)
+    its = f"CASE WHEN {none} IS NULL THEN (SELECT n.{{}} FROM nodes n WHERE n.tenant = :t AND n.id = j.value) END"
+    return view.query(
+        f"SELECT j.value, {columns}, {', '.join(map(its.format, ('type', 'name', 'content')))}"
+        f" FROM json_each(:among) j {joined.format('j.value')}",
+        among=listed(nodes),
+    )
+
+
+def _columns(view: View) -> tuple[str, str, str]:
+    """What is told of a text, the tables it lies in, and what is NULL where it lies in none."""
+    columns, table = (
+        "t.session, t.position, t.described, t.speaker, t.role, t.said_at",
+        "LEFT JOIN {0} {1} ON {1}.tenant",
+    )
+    hot = table.format("texts", "t") + " = :t AND t.node = {0}"
+    if not view.whole:
+        return columns, hot, "t.node"
+    columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
+    cold = table.format("cold_texts", "c") + " = :t AND c.node = {0}"
+    return columns, f"{hot} {cold}", "coalesce(t.node, c.node)"
+
+
 def _described(view: View, chosen: str, most: str = "", **args: Any) -> list[tuple[Any, ...]]:
-    columns, joined, none = "t.session, t.position, t.described, t.speaker, t.role, t.said_at", "", "t.node"
-    if view.whole:
-        columns = ", ".join(f"coalesce({column}, {'c' + column[1:]})" for column in columns.split(", "))
-        joined, none = (
-            " LEFT JOIN cold_texts c ON c.tenant = :t AND c.node = n.id",
-            "coalesce(t.node, c.node)",
-        )
+    columns, joined, none = _columns(view)
     return view.query(
         f"SELECT n.id, {columns}, CASE WHEN {none} IS NULL THEN n.type END, n.name,"
-        f" CASE WHEN {none} IS NULL THEN n.content END"
-        f" FROM nodes n LEFT JOIN texts t ON t.tenant = :t AND t.node = n.id{joined}"
+        f" CASE WHEN {none} IS NULL THEN n.content END FROM nodes n {joined.format('n.id')}"
         f" WHERE n.tenant = :t AND n.id IN {chosen} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
         f" AND b.line = n.line AND b.node = n.id AND b.type NOT IN {FOUND_APART} AND {view.seen()})"
         f" ORDER BY n.id{most}",
@@ -389,6 +402,198 @@ def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[
         among=listed(nodes), reach=TURNS, topics=topics, room=room,
     )  # fmt: skip
     return [(line, node) for line, _, node in rows]
+
+
+# Facts around a question -----------------------------------------------------------------------------------
+
+
+MOST = 400
+"""So many facts are looked at for one question."""
+
+
+class FactAround(Struct, frozen=True, gc=False):
+    """A fact near a question: both ends, how it reads, when it held, and where it was said."""
+
+    node: int
+    subject: int
+    subject_name: str
+    slot: str
+    phrase: str
+    object: int
+    value: str
+    kind: str
+    one: bool
+    dated: bool
+    start: Instant
+    end: Instant
+    known: Instant
+    precision: str
+    text: str
+    event: int
+    chars: tuple[int, int]
+    said_at: Instant
+    offset: int
+    line: int
+    withdrawn: bool = False
+    """Taken back: it never held."""
+    id: str = ""
+
+
+class HeldNow(NamedTuple):
+    """How many facts are believed of some entities now, and those of them that share a word with a question."""
+
+    number: int = 0
+    telling: Sequence[Believed] = ()
+
+
+def held_now(view: View, lines: Collection[int], most: int) -> HeldNow:
+    """The same, as `about` tells it, whatever words they have."""
+    found = [one.fact for one in about(view, lines, most)] if lines else []
+    return HeldNow(len(found), found)
+
+
+def facts_near(
+    view: View, lines: Collection[int], turns: Collection[int], limit: int = MOST
+) -> list[FactAround]:
+    """What was ever believed of these entities or drawn from these turns: what stands first, then the newest."""
+    return facts_and_held(view, lines, turns, 0, (), limit)[0]
+
+
+def facts_and_held(
+    view: View,
+    lines: Collection[int],
+    turns: Collection[int],
+    held: int,
+    terms: Collection[str],
+    limit: int = MOST,
+) -> tuple[list[FactAround], HeldNow]:
+    """The same, and what is believed of these entities now, so many facts at most: mostly in one look."""
+    if not lines and not turns:
+        return [], HeldNow()
+    drawn = (
+        "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
+        " (SELECT value FROM json_each(:turns))"
+    )
+    now = told = ""
+    if held:
+        now = f", b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {WARM}'} AS holds"
+        told = f", b.confidence, b.holds, CASE WHEN b.holds THEN {STAGE} END"
+    chosen = (
+        "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
+        f" b.precision, n.line, n.hash{now} FROM u"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
+        " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
+    )
+    sql = (
+        f"{concerning(drawn)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
+        f" e.node, d.metadata, e.said_at, e.utc_offset{told}, r.moved, r.looked_at FROM (SELECT count(*) AS looked_at,"
+        " (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
+        f" LEFT JOIN ({chosen}) b ON TRUE"
+        " LEFT JOIN edges d ON d.tenant = :t AND d.src = b.fact AND d.type = 'derived_from' AND d.kf <= :k"
+        f" AND d.kt > :k AND {view.scoped('d')}"
+        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
+        " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit"
+    )
+    looks = list[list[tuple[Any, ...]]]()
+    rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
+    said = _said(view, rows)
+    first = {row[0]: row for row in reversed(rows)}
+    near = [_around(row, said[node]) for node, row in reversed(first.items())]
+    if not held or not lines:
+        return near, HeldNow()
+    return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
+
+
+class SaidFact(NamedTuple):
+    """What a fact says, whoever believes it and when: it never changes, so it is kept in mind."""
+
+    hash: bytes
+    subject: int
+    subject_name: str
+    slot: str
+    phrase: str
+    object: int
+    value: str
+    kind: str
+    one: bool
+    dated: bool
+    text: str
+    predicate: str
+    id: str
+    stems: str
+    """Those of the text, and the words of what it says of its subject, with a blank around each."""
+
+
+_SAYS = (
+    "SELECT f.node, n.hash, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one,"
+    " f.dated, n.content, n.name FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
+    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
+    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+)
+
+
+def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
+    """What the facts of these rows say; read where it is not in mind, or something was erased since."""
+    if not rows:
+        return {}
+    held = view.store.facts
+    known: dict[int, SaidFact] = held.setdefault((view.tenant, rows[0][-2]), {})
+    if unread := {row[0] for row in rows if row[0] not in known or known[row[0]].hash != row[1]}:
+        if len(held) > KEPT_TENANTS or len(known) + len(unread) > KEPT_FACTS:
+            held.clear()
+            known = held[view.tenant, rows[0][-2]] = {}
+            unread = {row[0] for row in rows}
+        for row in view.query(_SAYS, among=listed(unread)):
+            node, hash_, subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
+            value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
+            stems = f" {indexed(text)} {' '.join(says.partition('|')[0].split())} "
+            known[node] = SaidFact(
+                hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(),
+                stems,
+            )  # fmt: skip
+    return known
+
+
+KEPT_TENANTS, KEPT_FACTS = 32, 20_000
+"""Of so many tenants, and so many facts of each, it is kept in mind what they say."""
+
+
+def _among(
+    view: View,
+    lines: Collection[int],
+    rows: Sequence[tuple[Any, ...]],
+    most: int,
+    terms: Collection[str],
+    limit: int,
+) -> HeldNow | None:
+    """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
+    said, roots = _said(view, [row for row in rows if row[0] is not None]), [f" {term} " for term in terms]
+    found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
+    for r in rows:
+        if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
+            found.setdefault((-r[2], -r[0], r[8]), r)
+    last = rows[-1][0]
+    whole = rows[-1][-1] < people.REACH and len(rows) < limit
+    if view.closed or not (whole or sum(-fact != last for _, fact, _ in found) >= most):
+        return None
+    telling = list[Believed]()
+    for place in sorted(found)[:most]:
+        r = found[place]
+        fact = said[r[0]]
+        if any(root in fact.stems for root in roots):
+            told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
+            telling.append(ascribed((r[1], fact.text, fact.subject_name, fact.predicate, *told)).fact)
+    return HeldNow(min(len(found), most), telling)
+
+
+def _around(row: Sequence[Any], said: SaidFact) -> FactAround:
+    span = orjson.loads(row[10]) if row[10] else {}
+    return FactAround(
+        row[0], *said[1:10], row[2], row[3], row[4], row[5] or "", said.text, row[9] or 0,
+        (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
+    )  # fmt: skip
 
 
 # Before something is stored ------------------------------------------------------------------------
