@@ -80,6 +80,8 @@ class SecretRule(NamedTuple):
     check: Callable[[str], bool]
     word: int
     """The longest word of a text with it has so many characters."""
+    line: bool
+    """Whether it lies within a line, and whether it is there does not depend on what the lines around it are."""
 
 
 @cache
@@ -93,6 +95,7 @@ def rules() -> tuple[SecretRule, ...]:
             re.compile(item["pattern"], re.ASCII),
             _CHECKS[item.get("check", "any")],
             item.get("word", 0),
+            item.get("line", False),
         )
         for item in written["rule"]
     )
@@ -106,10 +109,20 @@ def _rules_within(longest: int) -> tuple[SecretRule, ...]:
 
 def likely(texts: Sequence[str]) -> tuple[SecretRule, ...]:
     """The shapes that any of these texts may have: most hints are in none of hundreds."""
-    low = "\n".join(texts).lower()
+    joined = "\n".join(texts)
+    low = joined.lower()
     within = _rules_within(min(max(map(len, low.split()), default=0), _LONG))
-    has = frozenset(low).issuperset  # most hints have a sign that plain texts lack
-    return tuple(rule for rule in within if any(has(hint) and hint in low for hint in rule.hints))
+    has = {
+        sign for sign in _signs() if sign in low
+    }.issuperset  # most hints have a sign that plain texts lack
+    hinted = [rule for rule in within if any(has(hint) and hint in low for hint in rule.hints)]
+    return tuple(rule for rule in hinted if not rule.line or rule.pattern.search(joined))
+
+
+@cache
+def _signs() -> frozenset[str]:
+    """Every character of a hint."""
+    return frozenset(sign for rule in rules() for hint in rule.hints for sign in hint)
 
 
 def redact(text: str, among: tuple[SecretRule, ...] | None = None) -> tuple[str, tuple[str, ...]]:
