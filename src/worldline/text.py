@@ -42,9 +42,9 @@ _ASCII_WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9']*"
     r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![A-Za-z0-9])|\d+\.\d+(?![A-Za-z0-9])|\d[A-Za-z0-9']*"
 )
-_BETWEEN = "\x00"
-_ASCII_WORDS = re.compile(f"{_ASCII_WORD.pattern}|{_BETWEEN}")
-"""Words of several texts, and what stands between two of them."""
+_INSIDE_NUMBER = re.compile(r"\d[.,]\d")
+_LETTERS = {code: chr(code) if chr(code).isalnum() else " " for code in range(128)}
+"""Where no sign stands inside a word, words are what lies between signs; that is found sooner."""
 _CJK = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -212,23 +212,11 @@ def words_of_each(texts: Sequence[str]) -> list[list[str]]:
 def indexed(text: str, language: str = "english") -> str:
     """The same tokens as one text, separated by spaces: what the words index holds."""
     if text.isascii():
-        found = _ASCII_WORD.findall(text)
+        signs = "'" in text or (("." in text or "," in text) and _INSIDE_NUMBER.search(text))
+        found = _ASCII_WORD.findall(text) if signs else text.translate(_LETTERS).split()
     else:
         found = _WORD.findall(_unaccented(text))
     return " ".join(map(_stems(language).__getitem__, found))
-
-
-def indexed_each(texts: Sequence[str], language: str = "english") -> list[str]:
-    """The same of each of many texts; those of plain letters are read in one go."""
-    joined = _BETWEEN.join(texts)
-    if not joined.isascii():
-        plain = iter(indexed_each([text for text in texts if text.isascii()], language))
-        return [next(plain) if text.isascii() else indexed(text, language) for text in texts]
-    if joined.count(_BETWEEN) != len(texts) - 1:
-        return [indexed(text, language) for text in texts]
-    found, stems = _ASCII_WORDS.findall(joined), _stems(language)
-    forms = {raw: stems[raw] for raw in set(found) - {_BETWEEN}} | {_BETWEEN: _BETWEEN}
-    return list(map(str.strip, " ".join(map(forms.__getitem__, found)).split(_BETWEEN)))
 
 
 _CUT: _Names[tuple[str, ...]] = _Names(lambda text: tuple(indexed(text).split()))

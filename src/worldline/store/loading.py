@@ -23,7 +23,7 @@ from worldline.store.held import WaitingText
 from worldline.store.indexing import Indexing, is_silent, sizes, words_of
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.store.view import json_text
-from worldline.text import PASSAGE, indexed_each
+from worldline.text import PASSAGE, indexed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,8 +62,11 @@ class Loading(Indexing):
         """The 32 bytes of a node's id."""
         raise NotImplementedError
 
-    def owning_world(self, src: int, type_: str, dst: int) -> int:
-        """The world that an edge belongs to."""
+    def world_of(self, line: int) -> int:
+        """The world that a lineage lies in."""
+        raise NotImplementedError
+
+    def _ancestors(self, world: int) -> set[int]:
         raise NotImplementedError
 
     # Which are plain ---------------------------------------------------------------------------
@@ -152,12 +155,11 @@ class Loading(Indexing):
             plain.append(len(content) <= PASSAGE and not metadata)
             if not plain[-1]:
                 rows += words_of(keys[at], self._draft(notes, at), owner, self.language)
-        texts = [f"{a} {b}" for a, b in compress(zip(notes.names, notes.contents, strict=True), plain)]
-        rows += [
-            (key * WORDS_PER_NODE, owner, tokens, " ".join(tags_of(tokens.split())))
-            for key, tokens in zip(compress(keys, plain), indexed_each(texts, self.language), strict=True)
-        ]
-        self._words += rows if len(texts) == len(rows) else sorted(rows)
+        texts = compress(zip(keys, notes.names, notes.contents, strict=True), plain)
+        for key, name, content in texts:
+            tokens = indexed(f"{name} {content}", self.language)
+            rows.append((key * WORDS_PER_NODE, owner, tokens, " ".join(tags_of(tokens.split()))))
+        self._words += rows if all(plain) else sorted(rows)
         self.indexed_nodes += keys
         texts_, tokens_ = sizes(rows)
         self._texts += texts_
@@ -223,16 +225,16 @@ class Loading(Indexing):
             found.append(id_)
 
     def _owners_of(self, edges: NewEdges) -> list[int]:
-        """The world that each edge belongs to: the same for all whose ends lie in the same two."""
-        here, there = (list(map(self._parents.__getitem__, ends)) for ends in (edges.src, edges.dst))
-        known: dict[tuple[int | None, int | None, bool], int] = {}
-        found = []
+        """The world that each edge belongs to: the lowest that holds both ends, or that of the source."""
+        root, above = self.root, dict[int, set[int]]()
+        here, there = ([self._parents[end] or root for end in ends] for ends in (edges.src, edges.dst))
+        if here == there:
+            return here
         for at, (a, b) in enumerate(zip(here, there, strict=True)):
-            if a == b:
-                found.append(a or self.root)
-                continue
-            pair = a, b, edges.types[at] == "refers_to"
-            if (world := known.get(pair)) is None:
-                world = known[pair] = self.owning_world(edges.src[at], edges.types[at], edges.dst[at])
-            found.append(world)
-        return found
+            if a != b and edges.types[at] != "refers_to":
+                if a not in above:
+                    above[a] = self._ancestors(a)
+                while b not in above[a]:
+                    b = self._parents.get(b) or self.world_of(b)
+                here[at] = b
+        return here

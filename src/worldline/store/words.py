@@ -15,6 +15,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from zlib import crc32
 
@@ -649,42 +650,36 @@ def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
 # Postings -----------------------------------------------------------------------------------------
 
 
-class _Numbered(dict[str, int]):
-    """Terms in the order in which they are met."""
-
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        return number
-
-
 def _lists(texts: Texts) -> dict[str, bytes]:
     """The postings of many passages, in the order of their rows, term by term."""
     import numpy as np
 
     if not texts:
         return {}
-    terms, met, counts = _Numbered(), list[int](), list[int]()
-    for _, owner, held, kinds in texts:
-        found = held.split()
-        if kinds:
-            found += [KIND + kind for kind in kinds.split()]
-        if " " in owner:
-            found += [OWNER + token for token in owner.split()[1:]]
-        met += map(terms.__getitem__, found)
-        counts.append(len(found))
-    rows = np.array([text[0] for text in texts], np.int64)
-    at = np.repeat(np.arange(len(rows)), counts)
-    codes = np.sort(np.array(met, np.int64) * len(rows) + at)
+    numbers, owners, held, kinds = zip(*texts, strict=True)
+    words, tags = " ".join(held).split(), " ".join(kinds).split()
+    marks = {owner: [OWNER + token for token in owner.split()[1:]] for owner in set(owners)}
+    words += map({tag: KIND + tag for tag in set(tags)}.__getitem__, tags)
+    words += chain.from_iterable(map(marks.__getitem__, owners))
+    rows = np.array(numbers, np.int64)
+    counts = [[text.count(" ") + (text != "") for text in texts_] for texts_ in (held, kinds)]
+    counts.append([len(marks[owner]) for owner in owners])
+    at = np.repeat(np.tile(np.arange(len(rows)), 3), np.concatenate(counts))
+    terms = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    codes = np.fromiter(map(terms.__getitem__, words), np.int64, len(words))
+    codes *= len(rows)
+    codes += at
+    codes.sort()
     starts = np.flatnonzero(np.concatenate((codes[:1] >= 0, codes[1:] != codes[:-1])))
     term, of = np.divmod(codes[starts], len(rows))
     often = np.diff(starts, append=len(codes))
     postings = np.empty(len(starts) + len(rows), _FIELDS)
     of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
     postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
-    lengths = np.array([min(length_of(text), MOST_LENGTH) for text in texts])
-    postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
+    lengths = np.sum([*counts, [owner != "" for owner in owners]], axis=0)
+    postings["words"], postings["often"] = np.minimum(lengths, MOST_LENGTH)[of], np.minimum(often, 255)
     blob = postings.tobytes()
-    ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
+    ends = (_SIZE * np.searchsorted(term, np.arange(len(terms) + 1))).tolist()
     lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
     return lists | {EVERY: blob[_SIZE * len(starts) :]}
 
@@ -813,10 +808,14 @@ class Index:
                 self._put(text[0], dict(postings([text])), 0)
         texts = [text for text in texts if text[0] > last]
         gathered = _lists(texts)
-        opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
+        opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
         chunks: list[Row] = []
         for term in sorted(gathered):
-            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
+            rows = opened[term] + gathered[term] if term in opened else gathered[term]
+            if len(rows) <= SEALED * _SIZE:
+                chunks.append((self.tenant, term, 0, 0, len(rows) // _SIZE, rows))
+            else:
+                chunks += self._sealed(term, 0, rows)
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:

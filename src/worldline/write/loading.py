@@ -41,7 +41,7 @@ from worldline.write.gate import likely, redact, screened
 from worldline.write.given import Link, Note, note
 
 _BATCH = 20_000
-_TOGETHER = 256
+_TOGETHER = 1024
 """Items that are looked through for hints of secrets at once."""
 _NO_LABELS: Metadata = {}
 T = TypeVar("T")
@@ -53,9 +53,9 @@ def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Re
     with _without_collector(), store.bulk(), handle.changeset("load", fresh=True) as (tx, place):
         if tx.fresh:
             store.drop_indexes()
-        if handle.config.redact:
-            notes, links = _plain(notes, Note, secrets), _plain(links, Link, secrets)
-        ids = load(tx, place, notes, links, handle.config, agent=handle.agent)
+        gone = secrets if handle.config.redact else None
+        some = _batches(notes, Note, gone), _batches(links, Link, gone)
+        ids = load(tx, place, *some, handle.config, agent=handle.agent)
         tx.flush()
         if tx.fresh:
             store.make_indexes()
@@ -63,23 +63,45 @@ def load_all(handle: Handle, notes: Iterable[Note], links: Iterable[Link]) -> Re
     return Receipt("load", None, not tx.ledger.empty, tx.stamp, redacted=tuple(secrets), ids=made)
 
 
-def _plain(items: Iterable[T], kind: type[T], secrets: list[str]) -> Iterator[T]:
-    """What is to be loaded, without secrets; what hundreds together give no hint of is looked for in none of them."""
-    each = _all(items, kind)
-    while some := list(islice(each, _TOGETHER)):
-        held = [_texts(item) for item in some]
+def _batches(items: Iterable[T], kind: type[T], secrets: list[str] | None) -> Iterator[list[T]]:
+    """The first alone, so that what it has to look up is known to all others, and those many at a time.
+
+    Without secrets, where there is a list for what was taken out.
+    """
+    if not isinstance(items, Iterable):
+        raise InvalidInput(f"a load takes many {kind.__name__}(…), not {items!r}")
+    each = iter(items)
+    some = list(islice(each, 1))
+    while some:
+        for item in some:
+            if type(item) is not kind:
+                raise InvalidInput(f"a load takes {kind.__name__}(…), not {item!r}")
+        yield some if secrets is None else _plain(some, secrets)
+        some = list(islice(each, _BATCH))
+
+
+def _plain(items: list[T], secrets: list[str]) -> list[T]:
+    """The same without secrets; what hundreds together give no hint of is looked for in none of them."""
+    found: list[T] = []
+    for start in range(0, len(items), _TOGETHER):
+        some = items[start : start + _TOGETHER]
+        held = list(map(_texts, some))
         shapes = likely([text for texts in held for text in texts or ()])
-        for item, texts in zip(some, held, strict=True):
+        for at, texts in enumerate(held) if shapes or None in held else ():
             if texts is None or (shapes and texts and any(redact(text, shapes)[1] for text in texts)):
-                item, found = screened(item)
-                secrets += found
-            yield item
+                some[at], taken = screened(some[at])
+                secrets += taken
+        found += some
+    return found
 
 
 def _texts(item: Any) -> tuple[str, ...] | None:
     """The texts of an item that holds no others; None where every value of it has to be looked at."""
-    texts = (item.name, item.content) if type(item) is Note else ()
-    return None if item.metadata or any(type(text) is not str for text in texts) else texts
+    if item.metadata:
+        return None
+    if type(item) is Link:
+        return ()
+    return (item.name, item.content) if type(item.name) is type(item.content) is str else None
 
 
 @contextmanager
@@ -246,42 +268,25 @@ class _Batch(Struct):
         raise InvalidInput(f"there is no note at place {place} of this load")
 
 
-def _all(items: Iterable[T], kind: type[T]) -> Iterator[T]:
-    if not isinstance(items, Iterable):
-        raise InvalidInput(f"a load takes many {kind.__name__}(…), not {items!r}")
-    for item in items:
-        if type(item) is not kind:
-            raise InvalidInput(f"a load takes {kind.__name__}(…), not {item!r}")
-        yield item
-
-
 def load(
     tx: Tx,
     place: Place,
-    notes: Iterable[Note],
-    links: Iterable[Link],
+    notes: Iterable[Sequence[Note]],
+    links: Iterable[Sequence[Link]],
     config: Config,
     *,
     agent: bool,
 ) -> list[bytes]:
-    """The ids of the notes, in order."""
+    """Puts batch after batch; the ids of the notes, in order."""
     allowed = frozenset(registry.node_types(tx, place.world, agent=agent))
     batch = _Batch(tx, place, Interval(tx.stamp), config.max_text, allowed, agent)
-    for some in _batches(_all(notes, Note)):
+    for some in notes:
         batch.put_all(some)
         tx.flush()
-    for links_ in _batches(_all(links, Link)):
-        batch.link_all(links_)
+    for others in links:
+        batch.link_all(others)
         tx.flush()
     return batch.ids
-
-
-def _batches(items: Iterator[T]) -> Iterator[list[T]]:
-    """The first alone, so that what it has to look up is known to all others, and those many at a time."""
-    some = list(islice(items, 1))
-    while some:
-        yield some
-        some = list(islice(items, _BATCH))
 
 
 def _runs(flags: Iterable[bool]) -> Iterator[tuple[slice, bool]]:
