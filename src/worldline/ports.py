@@ -436,8 +436,8 @@ class Tx(View, Protocol):
     def is_plain_note(self, type_: str) -> bool:
         """Whether a note of this type is only its rows and its words."""
 
-    def put_all(self, notes: NewNotes) -> range:
-        """Stores and believes plain notes that are not stored; their numbers."""
+    def put_all(self, notes: NewNotes) -> None:
+        """Stores and believes plain notes that are not stored, numbered from the next one on."""
 
     def is_plain_edge(self, type_: str) -> bool:
         """Whether the handler of a type only refuses to join a memory with itself."""

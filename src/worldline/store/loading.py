@@ -101,10 +101,10 @@ class Loading(Indexing):
 
     # Notes -------------------------------------------------------------------------------------
 
-    def put_all(self, notes: NewNotes) -> range:
-        """Stores and believes them; their numbers."""
+    def put_all(self, notes: NewNotes) -> None:
+        """Stores and believes them, numbered from the next one on."""
         first = self._next["nodes"] + 1
-        keys = range(first, first + len(notes.ids))
+        keys = list(range(first, first + len(notes.ids)))
         self._next["nodes"] = keys[-1]
         self._new.update(zip(keys, notes.types, strict=True))
         self._parents.update(zip(keys, repeat(None)))
@@ -129,9 +129,8 @@ class Loading(Indexing):
         self.worlds.appeared.update(zip(keys, notes.ids, strict=True))
         self._find_by_words(keys, notes)
         self._contain(keys, notes)
-        return keys
 
-    def _ask_worlds(self, keys: range, notes: NewNotes) -> None:
+    def _ask_worlds(self, keys: Sequence[int], notes: NewNotes) -> None:
         """Lets the handler say whether each world may hold the first of its newborns; a built-in one may then hold all.
 
         What is newborn has no parent and no children, so the answer depends on the world alone.
@@ -141,14 +140,14 @@ class Loading(Indexing):
         seen: set[int] = {0}
         for key, world in zip(keys, notes.worlds, strict=True):
             if world not in seen:
-                if world >= keys.start:
-                    self._parents[world] = notes.worlds[world - keys.start] or None
+                if world >= keys[0]:
+                    self._parents[world] = notes.worlds[world - keys[0]] or None
                 if ops := handler(EdgeDraft(world, "contains", key, ALWAYS, notes.scope), self):
                     self.apply(ops, "contains")
                 if not each:
                     seen.add(world)
 
-    def _find_by_words(self, keys: range, notes: NewNotes) -> None:
+    def _find_by_words(self, keys: Sequence[int], notes: NewNotes) -> None:
         """Their words and labels, and how recall sees them; of a text that is not plain and short as of any other."""
         owner, plain, rows = self.owner_in(notes.scope), list[bool](), list[WaitingText]()
         for at, (content, metadata) in enumerate(zip(notes.contents, notes.metadata, strict=True)):
@@ -180,7 +179,7 @@ class Loading(Indexing):
     def _label(self, key: int, draft: NodeDraft) -> None:
         raise NotImplementedError
 
-    def _contain(self, keys: range, notes: NewNotes) -> None:
+    def _contain(self, keys: Sequence[int], notes: NewNotes) -> None:
         """Puts those into their worlds that lie in one."""
         inner = list(compress(keys, notes.worlds))
         if not inner:

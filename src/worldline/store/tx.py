@@ -39,7 +39,7 @@ from worldline.store.words import owner_token
 if TYPE_CHECKING:
     from worldline.store.slots import Gathering
 
-MANY_WORDS = 2_000_000
+MANY_WORDS = 200_000
 """So many words are gathered before they are put into the index all together."""
 
 

@@ -84,24 +84,20 @@ def _plain(items: list[T], secrets: list[str]) -> list[T]:
     """The same without secrets; what hundreds together give no hint of is looked for in none of them."""
     found: list[T] = []
     for start in range(0, len(items), _TOGETHER):
-        some = items[start : start + _TOGETHER]
-        held = list(map(_texts, some))
-        shapes = likely([text for texts in held for text in texts or ()])
-        for at, texts in enumerate(held) if shapes or None in held else ():
-            if texts is None or (shapes and texts and any(redact(text, shapes)[1] for text in texts)):
-                some[at], taken = screened(some[at])
+        some: list[Any] = items[start : start + _TOGETHER]
+        texts = [text for item in some for text in (item.name, item.content)] if type(some[0]) is Note else []
+        are_texts = {*map(type, texts)} <= {str}
+        shapes = likely(texts) if are_texts else ()
+        for at, item in enumerate(some) if shapes or not are_texts or any(e.metadata for e in some) else ():
+            if (
+                item.metadata
+                or not are_texts
+                or any(redact(text, shapes)[1] for text in texts[2 * at : 2 * at + 2])
+            ):
+                some[at], taken = screened(item)
                 secrets += taken
         found += some
     return found
-
-
-def _texts(item: Any) -> tuple[str, ...] | None:
-    """The texts of an item that holds no others; None where every value of it has to be looked at."""
-    if item.metadata:
-        return None
-    if type(item) is Link:
-        return ()
-    return (item.name, item.content) if type(item.name) is type(item.content) is str else None
 
 
 @contextmanager
