@@ -138,6 +138,9 @@ class Store(Protocol):
     def bulk(self) -> AbstractContextManager[None]:
         """Around a load of very many rows."""
 
+    def looking_through(self) -> AbstractContextManager[None]:
+        """Around a look at all that there is."""
+
     def drop_indexes(self) -> None:
         """Inside the first write transaction of a store: forget some indexes until `make_indexes`."""
 
