@@ -71,6 +71,7 @@ class Store(Protocol):
     spread: dict[int, tuple[int, dict[str, int]]]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
+    landmarks: dict[tuple[str, int], Any]
     waiting: dict[int, Any]
     swept: set[str]
     leaves: dict[int, Any]

@@ -751,6 +751,8 @@ class Held:
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
         """How much a view holds, as it was counted after some changeset."""
+        self.landmarks: dict[tuple[str, int], Any] = {}
+        """By id and by when it was said, the landmarks that a text tells of."""
         self.waiting: dict[int, Waiting] = {}
         """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
@@ -770,6 +772,7 @@ class Held:
         self.spread.clear()
         self.shares.clear()
         self.counts.clear()
+        self.landmarks.clear()
         self.waiting.clear()
         self.shown.clear()
         forget_names()
