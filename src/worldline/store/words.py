@@ -59,6 +59,7 @@ _POSTING = struct.Struct(">IHHB")
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
+_FULL = SEALED * _SIZE
 _MOST_ROW = 2**63
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
@@ -657,16 +658,17 @@ def _lists(texts: Texts) -> dict[str, bytes]:
     if not texts:
         return {}
     numbers, owners, held, kinds = zip(*texts, strict=True)
-    words, tags = " ".join(held).split(), " ".join(kinds).split()
+    words, said = _words_in(held)
+    tags, tagged = _words_in(kinds)
     marks = {owner: [OWNER + token for token in owner.split()[1:]] for owner in set(owners)}
     words += map({tag: KIND + tag for tag in set(tags)}.__getitem__, tags)
     words += chain.from_iterable(map(marks.__getitem__, owners))
     rows = np.array(numbers, np.int64)
-    counts = [[text.count(" ") + (text != "") for text in texts_] for texts_ in (held, kinds)]
-    counts.append([len(marks[owner]) for owner in owners])
-    at = np.repeat(np.tile(np.arange(len(rows)), 3), np.concatenate(counts))
+    counts = [said, tagged, [len(marks[owner]) for owner in owners]]
+    at = np.repeat(np.tile(np.arange(len(rows), dtype=np.int32), 3), np.concatenate(counts))
     terms = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    codes = np.fromiter(map(terms.__getitem__, words), np.int64, len(words))
+    wide: Any = np.int32 if len(terms) * len(rows) < 1 << 31 else np.int64
+    codes: Numbers = np.fromiter(map(terms.__getitem__, words), wide, len(words))
     codes *= len(rows)
     codes += at
     codes.sort()
@@ -680,8 +682,13 @@ def _lists(texts: Texts) -> dict[str, bytes]:
     postings["words"], postings["often"] = np.minimum(lengths, MOST_LENGTH)[of], np.minimum(often, 255)
     blob = postings.tobytes()
     ends = (_SIZE * np.searchsorted(term, np.arange(len(terms) + 1))).tolist()
-    lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
-    return lists | {EVERY: blob[_SIZE * len(starts) :]}
+    return {name: blob[ends[n] : ends[n + 1]] for name, n in terms.items()} | {EVERY: blob[ends[-1] :]}
+
+
+def _words_in(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The words of all texts, and how many each has: one more than spaces, unless one was damaged."""
+    words, counts = " ".join(texts).split(), [text.count(" ") + (text != "") for text in texts]
+    return words, counts if sum(counts) == len(words) else [len(text.split()) for text in texts]
 
 
 def _place(row: int) -> bytes:
@@ -790,8 +797,8 @@ class Index:
             if chunk[2]:
                 held.setdefault((chunk[0], chunk[1]), []).append(chunk)
         for (term, cold), chunks in held.items():
-            rows, size = b"".join(chunk[3] for chunk in chunks), SEALED * _SIZE
-            parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+            rows = b"".join(chunk[3] for chunk in chunks)
+            parts = [rows[start : start + _FULL] for start in range(0, len(rows), _FULL)]
             self.store.insert(_DROP, [(self.tenant, *chunk[:3]) for chunk in chunks])
             self.store.insert(_PUT, [self._chunk(term, cold, _row_of(p[-_SIZE:]), p) for p in parts])
 
@@ -811,11 +818,8 @@ class Index:
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
         chunks: list[Row] = []
         for term in sorted(gathered):
-            rows = opened[term] + gathered[term] if term in opened else gathered[term]
-            if len(rows) <= SEALED * _SIZE:
-                chunks.append((self.tenant, term, 0, 0, len(rows) // _SIZE, rows))
-            else:
-                chunks += self._sealed(term, 0, rows)
+            rows = opened.get(term, b"") + gathered[term]
+            chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= _FULL else self._sealed(term, 0, rows)
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
@@ -828,10 +832,9 @@ class Index:
 
     def _sealed(self, term: str, cold: int, rows: bytes) -> Iterator[Row]:
         """The chunks of what an open one has become; the last postings stay open."""
-        size = SEALED * _SIZE
-        while len(rows) > size:
-            yield self._chunk(term, cold, _row_of(rows[size - _SIZE : size]), rows[:size])
-            rows = rows[size:]
+        while len(rows) > _FULL:
+            yield self._chunk(term, cold, _row_of(rows[_FULL - _SIZE : _FULL]), rows[:_FULL])
+            rows = rows[_FULL:]
         yield self._chunk(term, cold, 0, rows)
 
     def _chunk(self, term: str, cold: int, number: int, rows: bytes) -> Row:
@@ -888,7 +891,7 @@ class Index:
             rows = rows[:at] + posting + rows[at:]
             if not number:
                 chunks += self._sealed(term, cold, rows)
-            elif len(rows) <= SEALED * _SIZE:
+            elif len(rows) <= _FULL:
                 chunks.append(self._chunk(term, cold, number, rows))
             else:
                 half = len(rows) // _SIZE // 2 * _SIZE
