@@ -46,11 +46,11 @@ notes = st.tuples(
 links = st.builds(
     Link,
     st.integers(0, 11),
-    st.sampled_from(["relates_to", "supports", "refers_to", "relates_to", "precedes", "contains", "cites"]),
+    st.sampled_from(["relates_to", "refers_to", "supports", "refers_to", "precedes", "contains", "cites"]),
     st.integers(0, 11),
     st.sampled_from([None, None, None, 5]),
     st.sampled_from([None, None, None, 10**15]),
-    st.sampled_from([None, None, {"why": "so"}]),
+    st.sampled_from([None] * 9 + [{"why": "so"}]),
 )
 
 
@@ -90,9 +90,13 @@ def test_columns_are_what_one_by_one_is(some, edges, before, inside):
     """Receipts, refusals, rows and heads are equal, and what was loaded is sound."""
     given_notes = made(some)
     given_links = [
-        Link(e.src % len(some), e.type, e.dst % len(some), e.valid_from, e.valid_to, e.metadata)
+        Link(a, e.type, b, e.valid_from, e.valid_to, e.metadata)
         for e in edges
+        for a, b in [
+            sorted((e.src % len(some), e.dst % len(some)), reverse=e.type not in ("precedes", "contains"))
+        ]
         if before or e.type != "cites"
+        if e.metadata or (a != b and e.type != "contains")  # else most of them would be refused
     ]
     told, left, damage = loaded(given_notes, given_links, before=before, inside=inside)
     with (
