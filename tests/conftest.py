@@ -41,6 +41,7 @@ ON_BOTH = (
     "laws/test_containment.py",
     "laws/test_histories.py",
     "laws/test_isolation.py",
+    "laws/test_loads.py",
     "laws/test_merges.py",
     "laws/test_recall_laws.py",
     "laws/test_writes.py",

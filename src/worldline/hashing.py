@@ -10,7 +10,7 @@ no optional spellings, so a second implementation needs nothing but docs/format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from blake3 import blake3
@@ -57,6 +57,28 @@ def node_id(
     ).digest()
 
 
+def node_ids(
+    payloads: Iterable[tuple[str, str, str, int | None, int | None]],
+    known: Sequence[bytes],
+    world: bytes | None,
+) -> list[bytes]:
+    """The ids of (type, name, content, dated, inside) that come after the known ones.
+
+    `inside` is the place of an earlier one, which contains it, -1 for nothing, and None for `world`.
+    """
+    ids, worlds = list(known), {-1: None, None: world}
+    ends = {at: f"-{'-' if within is None else '32:'}" for at, within in worlds.items()}
+    for type_, name, content, dated, inside in payloads:
+        if inside not in ends:
+            worlds[inside], ends[inside] = ids[inside or 0], "-32:"
+        if dated is None and name.isascii() and content.isascii() and type_.isascii():
+            fields = f"{len(type_)}:{type_}{len(name)}:{name}{len(content)}:{content}{ends[inside]}"
+            ids.append(blake3(b"worldline/1 node\n" + fields.encode() + (worlds[inside] or b"")).digest())
+        else:
+            ids.append(node_id(type_, name, content, dated, worlds[inside]))
+    return ids[len(known) :]
+
+
 def event_id(sender: str, session: bytes | None, said_at: int, text: str, external_id: str | None) -> bytes:
     """The id of a verbatim event."""
     by, said = sender.encode(), text.encode()
@@ -88,6 +110,9 @@ def named_ids(
     return ids, {each: fact_id(*each) for each in parts}
 
 
+_EDGE_TAG = b"worldline/1 edge\n32:"
+
+
 @cache
 def _edge_middle(type_: str) -> bytes:
     return field(type_.encode()) + b"32:"
@@ -95,7 +120,29 @@ def _edge_middle(type_: str) -> bytes:
 
 def edge_id(src: bytes, type_: str, dst: bytes) -> bytes:
     """The id of an edge between two lineages (or versions), each by its 32 bytes."""
-    return blake3(b"worldline/1 edge\n32:" + src + _edge_middle(type_) + dst).digest()
+    return blake3(_EDGE_TAG + src + _edge_middle(type_) + dst).digest()
+
+
+def edges_below(worlds: Iterable[bytes], members: Iterable[bytes]) -> list[bytes]:
+    """The ids of the edges by which worlds contain members, each by its 32 bytes."""
+    begins: dict[bytes, bytes] = {}
+    found = []
+    for world, member in zip(worlds, members, strict=True):
+        if (begin := begins.get(world)) is None:
+            begin = begins[world] = _EDGE_TAG + world + _edge_middle("contains")
+        found.append(blake3(begin + member).digest())
+    return found
+
+
+def edges_between(
+    ids: Mapping[int, bytes], src: Iterable[int], types: Sequence[str], dst: Iterable[int]
+) -> list[bytes]:
+    """The ids of edges between numbered memories."""
+    middle = {type_: _edge_middle(type_) for type_ in set(types)}
+    return [
+        blake3(_EDGE_TAG + ids[a] + middle[type_] + ids[b]).digest()
+        for a, type_, b in zip(src, types, dst, strict=True)
+    ]
 
 
 def edge_ids(edges: Iterable[tuple[bytes, str, bytes]]) -> list[bytes]:
@@ -122,7 +169,7 @@ def world_after(
     head: bytes, digest: bytes, added: Sequence[bytes], removed: Iterable[bytes], born: Iterable[bytes]
 ) -> tuple[bytes, bytes, list[bytes]]:
     """(hash, digest) of a world of which members came, went and were born, and the hashes of all that are new."""
-    new = [*added, *(world_hash(leaf) for leaf in born)]
+    new = [*added, *(blake3(_WORLD_TAG + leaf + _EMPTY_TAIL).digest() for leaf in born)]
     after = digest_update(digest, new, removed)
     return world_hash(head, after), after, new
 
@@ -173,6 +220,6 @@ def _add_many(digest: bytes, members: list[bytes]) -> bytes:
 
     total = np.frombuffer(digest, "<u2").copy()
     for start in range(0, len(members), 512):
-        block = b"".join([expand(m) for m in members[start : start + 512]])
+        block = b"".join([blake3(m).digest(length=DIGEST_SIZE) for m in members[start : start + 512]])
         total += np.frombuffer(block, "<u2").reshape(-1, LANES).sum(axis=0, dtype="<u2")
     return total.tobytes()

@@ -78,11 +78,11 @@ from worldline.write.given import (
     ToldBy,
     believe,
     decide_merge,
-    load_all,
     proposal_named,
     split_entity,
     stated,
 )
+from worldline.write.loading import load_all
 
 if TYPE_CHECKING:
     from worldline.consolidate import run as night

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 import orjson
@@ -218,6 +218,41 @@ class EdgeDraft(Struct):
     put_at: Instant = 0
     """For on_delete: the known time at which the edge was first believed."""
     made: Made | None = None
+
+
+class NewNotes(NamedTuple):
+    """Columns of notes that are stored nowhere yet; `worlds` has what they lie in, or 0."""
+
+    ids: Sequence[bytes]
+    types: Sequence[str]
+    names: Sequence[str]
+    contents: Sequence[str]
+    valid: Sequence[Interval]
+    dated: Sequence[Instant | None]
+    metadata: Sequence[Metadata]
+    worlds: Sequence[Any]
+    scope: int
+
+    def cut(self, some: slice) -> NewNotes:
+        """Some that stand side by side."""
+        *columns, scope = self
+        return NewNotes(*[column[some] for column in columns], scope)  # type: ignore[arg-type, call-arg]
+
+
+class NewEdges(NamedTuple):
+    """Columns of edges that are stored nowhere yet, between memories that the changeset began."""
+
+    src: Sequence[int]
+    types: Sequence[str]
+    dst: Sequence[int]
+    valid: Sequence[Interval]
+    metadata: Sequence[Metadata]
+    scope: int
+
+    def cut(self, some: slice) -> NewEdges:
+        """Some that stand side by side."""
+        *columns, scope = self
+        return NewEdges(*[column[some] for column in columns], scope)  # type: ignore[arg-type, call-arg]
 
 
 class FactDraft(Struct):
@@ -626,6 +661,9 @@ class Verification(Struct, frozen=True):
 T = TypeVar("T", bound=msgspec.Struct)
 
 
+_LONGEST_NAME = 4096
+
+
 def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str:
     """The text itself, once it is known that it can be stored exactly as it is."""
     if not isinstance(value, str):
@@ -650,13 +688,31 @@ def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str
 
 def clean_name(value: Any, what: str = "name") -> str:
     """A name in NFC, without space around it, on one line."""
-    text = " ".join(clean_text(value, what, 4096).split())
+    text = " ".join(clean_text(value, what, _LONGEST_NAME).split())
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def clean_names(values: Sequence[str]) -> dict[str, str]:
     """Each of these names as it is stored."""
     return {value: clean_name(value) for value in values}
+
+
+def clean_every_name(values: Sequence[str]) -> list[str]:
+    """The same of many, in their order; plain ones are looked through all together."""
+    joined = "\n".join(values)
+    if joined.isascii() and "\x00" not in joined and max(map(len, values), default=0) <= _LONGEST_NAME:
+        names = [" ".join(value.split()) for value in values]
+        if all(names):
+            return names
+    return [clean_name(value) for value in values]
+
+
+def clean_every_text(values: Sequence[str], what: str, limit: int) -> None:
+    """Whether all of these texts, which may be empty, can be stored exactly as they are."""
+    joined = "\n".join(values)
+    if not joined.isascii() or "\x00" in joined or max(map(len, values), default=0) > limit:
+        for value in values:
+            clean_text(value, what, limit, empty=True)
 
 
 def clean_count(value: Any, what: str) -> int:

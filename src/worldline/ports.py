@@ -21,6 +21,8 @@ from worldline.model import (
     EdgeType,
     FactRow,
     Metadata,
+    NewEdges,
+    NewNotes,
     Node,
     NodeDraft,
     Op,
@@ -69,6 +71,7 @@ class Store(Protocol):
     spread: dict[int, tuple[int, dict[str, int]]]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
+    landmarks: dict[tuple[str, int], Any]
     waiting: dict[int, Any]
     facts: dict[tuple[int, int], dict[int, Any]]
     swept: set[str]
@@ -428,6 +431,24 @@ class Tx(View, Protocol):
 
     def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
         """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
+
+    def stored_among(self, ids: Sequence[bytes]) -> set[bytes]:
+        """Those of these ids that are stored already, or that this changeset has put or met."""
+
+    def is_plain_note(self, type_: str) -> bool:
+        """Whether a note of this type is only its rows and its words."""
+
+    def put_all(self, notes: NewNotes) -> None:
+        """Stores and believes plain notes that are not stored, numbered from the next one on."""
+
+    def is_plain_edge(self, type_: str) -> bool:
+        """Whether the handler of a type only refuses to join a memory with itself."""
+
+    def new_edges(self, src: Sequence[int], types: Sequence[str], dst: Sequence[int]) -> list[bool]:
+        """Of each whether it joins two memories that began here, and nobody put it before."""
+
+    def link_new(self, edges: NewEdges) -> None:
+        """Puts such edges, if they are plain."""
 
     def link_all(self, edges: Sequence[EdgeDraft]) -> list[bool]:
         """The same for edges that are no facts; whether each is new."""

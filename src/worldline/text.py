@@ -42,6 +42,9 @@ _ASCII_WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9']*"
     r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![A-Za-z0-9])|\d+\.\d+(?![A-Za-z0-9])|\d[A-Za-z0-9']*"
 )
+_INSIDE_NUMBER = re.compile(r"\d[.,]\d")
+_LETTERS = {code: chr(code) if chr(code).isalnum() else " " for code in range(128)}
+"""Where no sign stands inside a word, words are what lies between signs; that is found sooner."""
 _CJK = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -209,7 +212,8 @@ def words_of_each(texts: Sequence[str]) -> list[list[str]]:
 def indexed(text: str, language: str = "english") -> str:
     """The same tokens as one text, separated by spaces: what the words index holds."""
     if text.isascii():
-        found = _ASCII_WORD.findall(text)
+        signs = "'" in text or (("." in text or "," in text) and _INSIDE_NUMBER.search(text))
+        found = _ASCII_WORD.findall(text) if signs else text.translate(_LETTERS).split()
     else:
         found = _WORD.findall(_unaccented(text))
     return " ".join(map(_stems(language).__getitem__, found))

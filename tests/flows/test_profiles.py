@@ -96,6 +96,19 @@ def test_a_landmark_is_dated_by_its_own_words(memory):
     assert move.happened < move.said_at
 
 
+def test_what_is_kept_in_mind_of_landmarks_goes_with_their_text(memory):
+    """Landmarks are read once a text, are told alike the second time, and are forgotten with what was forgotten."""
+    talk(memory)
+    first = memory.profile("Ana")
+    held = dict(memory.handle.store.landmarks)
+    assert {mark.evidence for mark in first.landmarks} <= {id_ for id_, _ in held}
+    assert memory.profile("Ana") == first
+    assert memory.handle.store.landmarks == held
+    memory.forget(first.landmarks[0].evidence, confirm=True)
+    assert memory.handle.store.landmarks == {}
+    assert first.landmarks[0] not in memory.profile("Ana").landmarks
+
+
 def test_people_who_are_only_spoken_of(memory):
     """Relations name who is mentioned with whom, how often, and when last."""
     memory.consolidate(NIGHT)

@@ -7,6 +7,8 @@ import re
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from clock import cpu
 from worldline.write.gate import likely, redact, rules, screened
@@ -195,6 +197,17 @@ def test_no_shape_asks_for_a_longer_word_than_it_needs():
         if rule.word:
             assert re._parser.parse(rule.pattern.pattern, re.ASCII).getwidth()[0] >= rule.word, rule.kind
             assert not rule.pattern.search(" ".join("a" * (rule.word - 1) for _ in range(3))), rule.kind
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+def test_what_is_looked_for_first_is_in_every_secret_of_its_shape(data):
+    """Many texts together are passed over only where none of them can match the pattern itself."""
+    rule = data.draw(st.sampled_from([rule for rule in rules() if rule.least.pattern]))
+    secret = data.draw(st.from_regex(rule.pattern))
+
+    assert rule.least.search(f"river\n{secret}\ngarden")
+    assert rule in likely(["river", secret, "garden"])
 
 
 def test_a_struct_is_screened_in_the_fields_that_are_kept():

@@ -58,6 +58,16 @@ def test_content_words_drop_stop_words():
     assert text.content_words("What did the dogs do to them?") == ["dog"]
 
 
+@given(st.text(alphabet="aZ19 '.,-_%\n\x00\x1f", max_size=60))
+@example("1,200 and 3.5, isn't it. Yes.")
+@settings(deadline=None)
+def test_words_between_signs_are_the_words(sample):
+    """Where no sign stands inside a word, cutting at signs gives what the pattern of a word finds."""
+    found = " ".join(text.indexed(word) for word in text._ASCII_WORD.findall(sample))
+
+    assert text.indexed(sample) == found
+
+
 @given(ANY_TEXT)
 @example("\u0130 \u1e9e \ufb01 ǅ Ω ᾳ")
 @settings(deadline=None)

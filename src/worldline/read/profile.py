@@ -21,6 +21,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -47,7 +48,7 @@ from worldline.rules.gathering import (
     tally,
     unpacked,
 )
-from worldline.rules.happenings import landmarks, sentences
+from worldline.rules.happenings import Landmark, landmarks, sentences
 from worldline.rules.identity import GIVEN
 from worldline.store import people, search
 from worldline.store.events import Uttered, backwards, how_many, landmarks_among, newest_of, spoken
@@ -68,6 +69,8 @@ SAMPLE = 200
 SPEAKERS, PARTNERS = 500, 10
 """So many people are read of what sleep keeps; of so many partners, what they said since."""
 FACTS, RELATIONS, LANDMARKS, TELLING = 60, 20, 40, 8
+_KEPT = 4096
+"""Texts whose landmarks are kept in mind."""
 
 
 class Attribute(Struct, frozen=True):
@@ -195,7 +198,8 @@ def kept(view: View, first: Collection[str] = ()) -> ProfileRows:
     """The rows that sleep keeps and this view may see, one a speaker; these people's in any case."""
     rows = ProfileRows({}, {})
     for speaker, body, style in people.kept(view, first, SPEAKERS):
-        rows.tallies[speaker] = combined([rows.tallies.get(speaker, Tally()), DECODER.decode(body)])
+        told = DECODER.decode(body)
+        rows.tallies[speaker] = combined([rows.tallies[speaker], told]) if speaker in rows.tallies else told
         rows.styles[speaker] = rows.styles.get(speaker, 0) + unpacked(style)
     return rows
 
@@ -248,10 +252,8 @@ def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
     mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
     found = nearest(mine, others)
-    habits = {
-        mark: sum(len(rule.findall(text)) for text in said) / max(len(said), 1)
-        for mark, rule in _HABITS.items()
-    }
+    together = "\n".join(said)
+    habits = {mark: len(rule.findall(together)) / max(len(said), 1) for mark, rule in _HABITS.items()}
     return Style(
         own.turns,
         round(own.words / own.turns, 1),
@@ -273,10 +275,10 @@ def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
 
     They are used again and again here and seldom elsewhere; names of people are not among them.
     """
-    often = Counter(token for text in texts for token in set(content_words(text)))
+    often = Counter(chain.from_iterable(set(content_words(text)) for text in texts))
     least = max(1 if len(texts) < 8 else 2, len(texts) // _COMMON)
     shapes: dict[str, Counter[str]] = {t: Counter() for t, n in often.items() if n >= least and len(t) > 2}
-    for word, times in Counter(word for text in texts for word in _WORD.findall(text)).items():
+    for word, times in Counter(_WORD.findall("\n".join(texts))).items():
         for token in words(word)[:1]:
             if token in shapes:
                 shapes[token][word.lower()] += times
@@ -399,16 +401,26 @@ def _milestones(view: View, lines: Collection[int], who: Person | None = None) -
     """The landmarks that these texts tell, as they may be seen; where somebody is named, theirs."""
     found = []
     for node in view.visible(sorted(set(lines))):
-        for mark in landmarks(node.content):
+        for mark, sentence, at in _told_in(view, node):
             theirs = who is None or who.called & {node.name.lower(), *mark.of.lower().split()}
             if theirs or (who is not None and _spoken_by(who, node)):
-                sentence = _sentence(node.content, mark.start)
-                at = _when(sentence, node)
                 found.append(
                     Milestone(
                         mark.kind, at, mark.of, sentence, mark.weight, node.name, node.valid.start, node.id
                     )
                 )
+    return found
+
+
+def _told_in(view: View, node: Node) -> Sequence[tuple[Landmark, str, Instant]]:
+    """The landmarks of a text, each with its sentence and its day; kept, because its id says what it says."""
+    held, key = view.store.landmarks, (node.id, node.valid.start)
+    if key not in held:
+        if len(held) >= _KEPT:
+            held.clear()
+        marks = [(mark, _sentence(node.content, mark.start)) for mark in landmarks(node.content)]
+        held[key] = tuple((mark, sentence, _when(sentence, node)) for mark, sentence in marks)
+    found: Sequence[tuple[Landmark, str, Instant]] = held[key]
     return found
 
 

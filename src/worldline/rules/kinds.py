@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
 from worldline.lexicon import lines
 from worldline.text import words
@@ -46,9 +47,8 @@ def _frozen(table: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
 def tags_of(tokens: Iterable[str]) -> tuple[str, ...]:
     """The kinds that a text's tokens are of."""
     of, _ = _tables()
-    if of.keys().isdisjoint(known := list(tokens)):
-        return ()
-    return tuple(dict.fromkeys(tag for token in known if token in of for tag in of[token]))
+    found = [of[token] for token in tokens if token in of]
+    return tuple(dict.fromkeys(chain.from_iterable(found))) if found else ()
 
 
 def asked_kinds(token: str) -> tuple[str, ...]:

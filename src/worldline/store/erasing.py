@@ -687,8 +687,8 @@ def covered_rows(query: Query, tenant: int, table: str, numbers: Sequence[int]) 
     found: dict[int, bytes] = {}
     for start in range(0, len(numbers), _BATCH):
         sql = f"SELECT {columns} FROM {table} WHERE tenant = :t AND {key} IN {LISTED}"
-        for row in query(sql, {"t": tenant, "among": listed(numbers[start : start + _BATCH])}):
-            found[row[0]] = ledger.row_bytes(row)
+        rows = query(sql, {"t": tenant, "among": listed(numbers[start : start + _BATCH])})
+        found.update(zip([row[0] for row in rows], ledger.rows_bytes(rows), strict=True))
     return found
 
 

@@ -753,6 +753,8 @@ class Held:
         """How much a view holds, as it was counted after some changeset."""
         self.facts: dict[tuple[int, int], dict[int, Any]] = {}
         """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
+        self.landmarks: dict[tuple[str, int], Any] = {}
+        """By id and by when it was said, the landmarks that a text tells of."""
         self.waiting: dict[int, Waiting] = {}
         """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
@@ -773,6 +775,7 @@ class Held:
         self.shares.clear()
         self.counts.clear()
         self.facts.clear()
+        self.landmarks.clear()
         self.waiting.clear()
         self.shown.clear()
         forget_names()

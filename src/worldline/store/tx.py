@@ -22,7 +22,6 @@ from worldline.model import (
     EdgeDraft,
     EdgeType,
     FactRow,
-    Metadata,
     NodeDraft,
     Op,
     Propose,
@@ -31,20 +30,20 @@ from worldline.model import (
 )
 from worldline.ports import Row, Store, Tenant, Tx
 from worldline.store import indexing, ledger
-from worldline.store.indexing import UNDESCRIBED, Indexing, is_silent
+from worldline.store.indexing import UNDESCRIBED, is_silent
+from worldline.store.loading import ALWAYS, Loading
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
-from worldline.store.view import LISTED, SqlView, as_belief, label_value, listed
+from worldline.store.view import LISTED, SqlView, as_belief, json_text, label_value, listed
 from worldline.store.words import owner_token
 
 if TYPE_CHECKING:
     from worldline.store.slots import Gathering
 
-ALWAYS = Interval(EARLIEST)
-MANY_WORDS = 400_000
+MANY_WORDS = 200_000
 """So many words are gathered before they are put into the index all together."""
 
 
-class SqlTx(Indexing, Tx):
+class SqlTx(Loading, Tx):
     """A write transaction of one tenant; as a view it sees everything current, in one scope."""
 
     def __init__(
@@ -233,6 +232,18 @@ class SqlTx(Indexing, Tx):
                 self._keys[id_] = rows[0]
         return self._keys.get(id_)
 
+    def stored_among(self, ids: Sequence[bytes]) -> set[bytes]:
+        """Those of these ids that are stored already, or that this changeset has put or met."""
+        found = set(filter(self._keys.__contains__, ids))
+        if not self.fresh:
+            rows = self.store.query(
+                "SELECT n.hash, n.id, n.line FROM json_each(:wanted) j CROSS JOIN nodes n ON n.tenant = :t"
+                " AND n.hash = unhex(j.value)",
+                {"t": self.tenant, "wanted": orjson.dumps([id_.hex() for id_ in ids]).decode()},
+            )
+            found.update(row[0] for row in rows)
+        return found
+
     def parent(self, line: int, since: Instant = LATEST) -> int | None:
         """As in the view, remembered."""
         if since != LATEST and line not in self._new:
@@ -302,7 +313,7 @@ class SqlTx(Indexing, Tx):
             return (*found, False)
         key = self._next["nodes"] = self._next["nodes"] + 1
         line = draft.lineage or key
-        stored = _json(draft.metadata) if draft.metadata else None
+        stored = json_text(draft.metadata) if draft.metadata else None
         self._dirty = True
         self.rows["nodes"].append(
             (key, self.tenant, id_, line, draft.type, draft.name, draft.content, draft.dated, world, stored,
@@ -395,7 +406,7 @@ class SqlTx(Indexing, Tx):
         known = "SELECT 1 FROM nodes WHERE tenant = :t AND id = :key AND scope = :scope UNION ALL"
         known += " SELECT 1 FROM metadata WHERE tenant = :t AND node = :key AND scope = :scope"
         if draft.metadata and not self.query(known, key=key, scope=draft.scope):
-            self.add("metadata", key, draft.scope, _json(draft.metadata))
+            self.add("metadata", key, draft.scope, json_text(draft.metadata))
             self._label(key, draft)
 
     def _label(self, key: int, draft: NodeDraft) -> None:
@@ -474,7 +485,7 @@ class SqlTx(Indexing, Tx):
         self._dirty = True
         self.rows["edges"].append(
             (row, self.tenant, id_, src, type_, dst, world, edge.scope, edge.valid.start, end,
-             self.stamp, FOREVER, _json(edge.metadata) if edge.metadata else None, edge.made)
+             self.stamp, FOREVER, json_text(edge.metadata) if edge.metadata else None, edge.made)
         )  # fmt: skip
         self._linked.add((src, type_, dst))
         if end == FOREVER and edge.made != "inferred":
@@ -717,10 +728,6 @@ class SqlTx(Indexing, Tx):
 def begin(store: Store, tenant: Tenant, **how: Any) -> Tx:
     """A new changeset of a tenant."""
     return SqlTx(store, tenant, **how)
-
-
-def _json(metadata: Metadata) -> str:
-    return orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _told(op: Close, by: str) -> str:

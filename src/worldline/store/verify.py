@@ -134,11 +134,10 @@ def _check_nodes(check: Checker) -> int:
     for row in check.scan("nodes", "hash, line, type, name, content, dated, world"):
         key, stored, line = row[:3]
         check.lines[key] = line
-        where = f"node {stored.hex()[:12]} (row {key})"
         if not _payload_is_whole(check, row, events.get(key), facts.get(key), told.get(key)):
-            check.found(where, "its payload does not hash to its id")
+            check.found(f"node {stored.hex()[:12]} (row {key})", "its payload does not hash to its id")
         if line not in check.ids:
-            check.found(where, "its lineage does not exist")
+            check.found(f"node {stored.hex()[:12]} (row {key})", "its lineage does not exist")
     for key in sorted(here - check.lines.keys()):
         check.found(f"node {check.ids[key].hex()[:12]} (row {key})", "its text cannot be read any more")
     return len(check.lines)
@@ -162,7 +161,7 @@ def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any
             _, subject, predicate, object_, literal, _ = fact
             ends = check.ids.get(subject, b""), predicate, check.ids.get(object_)
             expected = fact_id(*ends, literal, within)
-        elif check.tombs.payloads.get(key) == node_id(type_, name, content):
+        elif key in check.tombs.payloads and check.tombs.payloads[key] == node_id(type_, name, content):
             return True
         else:
             expected, told = node_id(type_, name, content, dated, within), None
@@ -253,10 +252,9 @@ def _members(
         return kept[-1] if kept else world_hash(check.ids[line])
 
     members = check.inside
-    for line, key in sorted((line, key) for key, line in check.lines.items()):
-        if line != key and key != stored.get(line, (line,))[0]:
-            members[line].append(check.ids[key])
-        if line == key and line != stored.get(line, (line,))[0]:
+    for key, line in check.lines.items():  # a lineage is its own newest version unless a world says otherwise
+        newest = stored[line][0] if line in stored else line
+        if key != newest:
             members[line].append(check.ids[key])
     born = dict(check.rows("SELECT line, min(kf) FROM beliefs WHERE tenant = :t GROUP BY line"))
     for line, first in check.tombs.born.items():
@@ -400,17 +398,23 @@ def _stored_rows(
 
 
 def _check_uncovered(check: Checker, covered: dict[str, set[int]], ended: dict[str, dict[int, int]]) -> None:
-    for table, known_rows in covered.items():
-        column, ends = ("kt", ended[table]) if table in CLOSABLE else (str(FOREVER), {})
-        odd = [
-            number
-            for number, until in check.scan(table, column)
-            if number not in known_rows or until != ends.get(number, FOREVER)
-        ]
-        for number in odd:
-            known = number in known_rows
-            what = "it ends where no changeset ended it" if known else "no changeset wrote it"
-            check.found(f"{table} row {number}", what)
+    for table, known in covered.items():
+        key = ledger.key_column(table)
+        rows = check.rows(f"SELECT {key} FROM {table} WHERE tenant = :t ORDER BY {key}")
+        check.progress(table, len(rows))
+        stored = set(chain_.from_iterable(rows))
+        odd = dict.fromkeys(stored - known, "no changeset wrote it")
+        if table in CLOSABLE:
+            over = "(kt <> :open OR kt IS NULL)"
+            ends = dict(
+                check.rows(f"SELECT {key}, kt FROM {table} WHERE tenant = :t AND {over}", open=FOREVER)
+            )
+            told = {row: until for row, until in ended[table].items() if row in stored}
+            wrong = {row for row, _ in ends.items() ^ told.items()} - odd.keys()
+            odd.update(dict.fromkeys(wrong, "it ends where no changeset ended it"))
+        for (number,) in rows if odd else ():
+            if number in odd:
+                check.found(f"{table} row {number}", odd[number])
 
 
 def _check_words(check: Checker) -> None:

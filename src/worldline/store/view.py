@@ -671,6 +671,11 @@ def _prefix_range(prefix: str) -> tuple[bytes, bytes]:
     return bytes.fromhex(prefix.ljust(64, "0")), bytes.fromhex(prefix.ljust(64, "f"))
 
 
+def json_text(metadata: Metadata) -> str:
+    """A JSON object as it is stored."""
+    return orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS).decode()
+
+
 def metadata_from(stored: str | None) -> Metadata:
     """A JSON object, empty when none was stored."""
     return orjson.loads(stored) if stored else {}

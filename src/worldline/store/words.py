@@ -15,6 +15,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from zlib import crc32
 
@@ -58,6 +59,7 @@ _POSTING = struct.Struct(">IHHB")
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
+_FULL = SEALED * _SIZE
 _MOST_ROW = 2**63
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
@@ -649,44 +651,44 @@ def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
 # Postings -----------------------------------------------------------------------------------------
 
 
-class _Numbered(dict[str, int]):
-    """Terms in the order in which they are met."""
-
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        return number
-
-
 def _lists(texts: Texts) -> dict[str, bytes]:
     """The postings of many passages, in the order of their rows, term by term."""
     import numpy as np
 
     if not texts:
         return {}
-    terms, met, counts = _Numbered(), list[int](), list[int]()
-    for _, owner, held, kinds in texts:
-        found = held.split()
-        if kinds:
-            found += [KIND + kind for kind in kinds.split()]
-        if " " in owner:
-            found += [OWNER + token for token in owner.split()[1:]]
-        met += map(terms.__getitem__, found)
-        counts.append(len(found))
-    rows = np.array([text[0] for text in texts], np.int64)
-    at = np.repeat(np.arange(len(rows)), counts)
-    codes = np.sort(np.array(met, np.int64) * len(rows) + at)
+    numbers, owners, held, kinds = zip(*texts, strict=True)
+    words, said = _words_in(held)
+    tags, tagged = _words_in(kinds)
+    marks = {owner: [OWNER + token for token in owner.split()[1:]] for owner in set(owners)}
+    words += map({tag: KIND + tag for tag in set(tags)}.__getitem__, tags)
+    words += chain.from_iterable(map(marks.__getitem__, owners))
+    rows = np.array(numbers, np.int64)
+    counts = [said, tagged, [len(marks[owner]) for owner in owners]]
+    at = np.repeat(np.tile(np.arange(len(rows), dtype=np.int32), 3), np.concatenate(counts))
+    terms = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    wide: Any = np.int32 if len(terms) * len(rows) < 1 << 31 else np.int64
+    codes: Numbers = np.fromiter(map(terms.__getitem__, words), wide, len(words))
+    codes *= len(rows)
+    codes += at
+    codes.sort()
     starts = np.flatnonzero(np.concatenate((codes[:1] >= 0, codes[1:] != codes[:-1])))
     term, of = np.divmod(codes[starts], len(rows))
     often = np.diff(starts, append=len(codes))
     postings = np.empty(len(starts) + len(rows), _FIELDS)
     of, often = np.append(of, np.arange(len(rows))), np.append(often, np.bincount(of, minlength=len(rows)))
     postings["node"], postings["passage"] = rows[of] // WORDS_PER_NODE, rows[of] % WORDS_PER_NODE
-    lengths = np.array([min(length_of(text), MOST_LENGTH) for text in texts])
-    postings["words"], postings["often"] = lengths[of], np.minimum(often, 255)
+    lengths = np.sum([*counts, [owner != "" for owner in owners]], axis=0)
+    postings["words"], postings["often"] = np.minimum(lengths, MOST_LENGTH)[of], np.minimum(often, 255)
     blob = postings.tobytes()
-    ends = _SIZE * np.searchsorted(term, np.arange(len(terms) + 1))
-    lists = {name: blob[ends[n] : ends[n + 1]] for n, name in enumerate(terms)}
-    return lists | {EVERY: blob[_SIZE * len(starts) :]}
+    ends = (_SIZE * np.searchsorted(term, np.arange(len(terms) + 1))).tolist()
+    return {name: blob[ends[n] : ends[n + 1]] for name, n in terms.items()} | {EVERY: blob[ends[-1] :]}
+
+
+def _words_in(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The words of all texts, and how many each has: one more than spaces, unless one was damaged."""
+    words, counts = " ".join(texts).split(), [text.count(" ") + (text != "") for text in texts]
+    return words, counts if sum(counts) == len(words) else [len(text.split()) for text in texts]
 
 
 def _place(row: int) -> bytes:
@@ -795,8 +797,8 @@ class Index:
             if chunk[2]:
                 held.setdefault((chunk[0], chunk[1]), []).append(chunk)
         for (term, cold), chunks in held.items():
-            rows, size = b"".join(chunk[3] for chunk in chunks), SEALED * _SIZE
-            parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+            rows = b"".join(chunk[3] for chunk in chunks)
+            parts = [rows[start : start + _FULL] for start in range(0, len(rows), _FULL)]
             self.store.insert(_DROP, [(self.tenant, *chunk[:3]) for chunk in chunks])
             self.store.insert(_PUT, [self._chunk(term, cold, _row_of(p[-_SIZE:]), p) for p in parts])
 
@@ -813,10 +815,11 @@ class Index:
                 self._put(text[0], dict(postings([text])), 0)
         texts = [text for text in texts if text[0] > last]
         gathered = _lists(texts)
-        opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0))
+        opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
         chunks: list[Row] = []
         for term in sorted(gathered):
-            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
+            rows = opened.get(term, b"") + gathered[term]
+            chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= _FULL else self._sealed(term, 0, rows)
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
@@ -829,10 +832,9 @@ class Index:
 
     def _sealed(self, term: str, cold: int, rows: bytes) -> Iterator[Row]:
         """The chunks of what an open one has become; the last postings stay open."""
-        size = SEALED * _SIZE
-        while len(rows) > size:
-            yield self._chunk(term, cold, _row_of(rows[size - _SIZE : size]), rows[:size])
-            rows = rows[size:]
+        while len(rows) > _FULL:
+            yield self._chunk(term, cold, _row_of(rows[_FULL - _SIZE : _FULL]), rows[:_FULL])
+            rows = rows[_FULL:]
         yield self._chunk(term, cold, 0, rows)
 
     def _chunk(self, term: str, cold: int, number: int, rows: bytes) -> Row:
@@ -889,7 +891,7 @@ class Index:
             rows = rows[:at] + posting + rows[at:]
             if not number:
                 chunks += self._sealed(term, cold, rows)
-            elif len(rows) <= SEALED * _SIZE:
+            elif len(rows) <= _FULL:
                 chunks.append(self._chunk(term, cold, number, rows))
             else:
                 half = len(rows) // _SIZE // 2 * _SIZE

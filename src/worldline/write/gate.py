@@ -80,6 +80,8 @@ class SecretRule(NamedTuple):
     check: Callable[[str], bool]
     word: int
     """The longest word of a text with it has so many characters."""
+    least: re.Pattern[str]
+    """What every text with it has; found faster than the pattern."""
 
 
 @cache
@@ -93,6 +95,7 @@ def rules() -> tuple[SecretRule, ...]:
             re.compile(item["pattern"], re.ASCII),
             _CHECKS[item.get("check", "any")],
             item.get("word", 0),
+            re.compile(item.get("least", ""), re.ASCII),
         )
         for item in written["rule"]
     )
@@ -106,10 +109,23 @@ def _rules_within(longest: int) -> tuple[SecretRule, ...]:
 
 def likely(texts: Sequence[str]) -> tuple[SecretRule, ...]:
     """The shapes that any of these texts may have: most hints are in none of hundreds."""
-    low = "\n".join(texts).lower()
-    within = _rules_within(min(max(map(len, low.split()), default=0), _LONG))
-    has = frozenset(low).issuperset  # most hints have a sign that plain texts lack
-    return tuple(rule for rule in within if any(has(hint) and hint in low for hint in rule.hints))
+    joined = "\n".join(texts)
+    said = set(joined.split())
+    low, each = joined.lower(), "\n".join(said).lower()
+    within = _rules_within(min(max(map(len, said), default=0), _LONG))
+    has = {sign for sign in _signs() if sign in each}.issuperset  # most hints have one that plain texts lack
+
+    def hinted(hint: str) -> bool:
+        """Whether a hint is there: if some word has it, or each part of it and then the texts."""
+        return all(has(part) and part in each for part in hint.split()) and (" " not in hint or hint in low)
+
+    return tuple(rule for rule in within if any(map(hinted, rule.hints)) and rule.least.search(joined))
+
+
+@cache
+def _signs() -> frozenset[str]:
+    """Every character of a hint."""
+    return frozenset(sign for rule in rules() for hint in rule.hints for sign in hint if sign != " ")
 
 
 def redact(text: str, among: tuple[SecretRule, ...] | None = None) -> tuple[str, tuple[str, ...]]:
