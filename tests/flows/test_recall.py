@@ -472,7 +472,18 @@ def test_what_answers_in_other_words_is_read_closely():
     assert best.node.content == NOTES[2]
     assert best.factors["closeness"] > 0
     assert best.points == pytest.approx(sum(best.factors.values()))
-    assert min(hit.factors.get("closeness", 0.0) for hit in found.hits) == 0
+    assert all(hit.factors.get("closeness", 0.0) >= 0 for hit in found.hits)
+
+
+@pytest.mark.usefixtures("closer")
+def test_a_tiny_memory_is_read_whole():
+    """What shares no word with the question is found where it is the closest of all, and the hit says by what."""
+    question = "What happened to our crockery?"
+    found = asked_closely(question)
+
+    assert asked_closely(question, "none").hits == ()
+    assert [hit.node.content for hit in found.hits] == [NOTES[3]]
+    assert found.hits[0].lanes == {"closeness": 1}
 
 
 @pytest.mark.usefixtures("closer")

@@ -62,11 +62,9 @@ from worldline.read.known import (
     reaches_back,
 )
 from worldline.read.score import (
-    CITED,
     FEW,
     PROFILE,
     SIGNALS,
-    TOPIC,
     WORLD,
     Board,
     Column,
@@ -77,6 +75,7 @@ from worldline.read.score import (
     degrees,
     how_many,
     judge,
+    lifted,
     needs,
     score,
     settle,
@@ -105,6 +104,8 @@ FIRST = 5
 """So many texts are looked at for each of the things that a question sets beside each other."""
 WHOLE = 40
 """A memory of no more texts than this is read whole: what is asked in other words is found as well."""
+TINY = 12
+"""Of a memory of no more texts than this every one is read closely."""
 NO_WORD = "there is no word in the question to look for"
 NOTHING_STORED = Corpus(1, 1.0, {})
 """Any word may be a slip of the pen."""
@@ -137,6 +138,8 @@ class Pool(Struct, frozen=True):
     """Turns whose facts are over, as far as the question asks for them, and the turns that took their place."""
     course: Course = Course()
     """The topics that a broad question's evidence lies in."""
+    unfound: frozenset[int] = frozenset()
+    """Texts of a tiny memory that no lane has found, and that are read closely all the same."""
 
 
 class Ranked(Struct, frozen=True):
@@ -320,18 +323,36 @@ def find(
     ground = search.ground(view, first_names(question))
     semantic = _comparable(view, semantic, ground.embedder)
     asked = ask(question, wish.asked_at, ground.speakers)
-    pool = gather(view, asked, wish, semantic, ground)
+    if "closeness" in wish.without or not is_latin(question):
+        closeness = None
+    pool = gather(view, asked, wish, semantic, ground, closely=closeness is not None)
     factors = _beside_the_words(view, asked, pool, wish, ground)
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
-    board = _lifted(board, pool.course)
+    board = lifted(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     told: Mapping[int, Verbatim] = {}
-    if closeness is not None and len(order) > 1 and "closeness" not in wish.without and is_latin(question):
-        told = verbatim(view, [board.turns[at].key for at in order[: max(wish.limit or FEW, CLOSELY)]])
-        board = read_closely(asked, board, order[:CLOSELY], told, closeness)
+    if closeness is not None:
+        rest = [at for at, turn in enumerate(board.turns) if turn.key in pool.unfound]
+        told = verbatim(
+            view, [board.turns[at].key for at in (*order[: max(wish.limit or FEW, CLOSELY)], *rest)]
+        )
+        board = read_closely(asked, board, [*order[:CLOSELY], *rest], told, closeness)
+        pool = _with_the_closest(pool, board)
         order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight)
     return Ranked(asked, pool, board, order, told)
+
+
+def _with_the_closest(pool: Pool, board: Board) -> Pool:
+    """The pool, and among its candidates a text that no lane has found where it is the closest of all."""
+    column = board.parts.get("closeness")
+    if column is None or not pool.unfound:
+        return pool
+    best = board.turns[int(column.argmax())].key
+    if best not in pool.unfound:
+        return pool
+    places = {**pool.places, "closeness": {best: 1}}
+    return replace(pool, candidates=pool.candidates | {best}, places=places)
 
 
 def _verbatim(view: View, chosen: Sequence[Scored], told: Mapping[int, Verbatim]) -> dict[int, Verbatim]:
@@ -371,9 +392,15 @@ def _beside_the_words(
 
 
 def gather(
-    view: View, asked: Asked, wish: Wish, semantic: Semantic | None, ground: search.SearchGround
+    view: View,
+    asked: Asked,
+    wish: Wish,
+    semantic: Semantic | None,
+    ground: search.SearchGround,
+    *,
+    closely: bool = False,
 ) -> Pool:
-    """What the lanes found, with the turns around it."""
+    """What the lanes found, with the turns around it; where it will be read closely, all of a tiny memory."""
     frequency = view.frequencies({*asked.terms, *(tag for tags in asked.kinds for tag in tags)})
     near = {} if "worlds" in wish.without or view.cold else cues.nearness(view, semantic, ground)
     look = Look(view, asked, ground, frequency, semantic, near)
@@ -385,15 +412,19 @@ def gather(
     places = {lane: {node: at for at, node in enumerate(nodes, 1)} for lane, nodes in found.items()}
     first = list(dict.fromkeys(node for nodes in found.values() for node in nodes))
     first.sort(key=lambda node: (-_fused(node, places), node))
-    read = _read(search.every_text(view, WHOLE)) if "words" in found and ground.texts <= WHOLE else {}
+    tiny = closely and ground.texts <= TINY
+    read = (
+        _read(search.every_text(view, WHOLE)) if ("words" in found or tiny) and ground.texts <= WHOLE else {}
+    )
     first += _in_other_words(asked, [turn for key, turn in read.items() if key not in first])
+    unfound = [key for key in read if key not in first] if tiny else []
     if unread := [node for node in first if node not in read]:  # every lane has seen that they may be seen
         read |= _read(search.described_seen(view, unread))
     around, within = _around(view, first, wish, found, read)
     drawn = [] if "facts" in wish.without else search.drawn(view, first[:NEAR])
     replaced = outdated(asked, drawn, chosen=view.hindsight)
     later = [node for nodes in replaced.values() for node in nodes]
-    nodes = list(dict.fromkeys([*first, *within, *around, *later]))
+    nodes = list(dict.fromkeys([*first, *within, *around, *later, *unfound]))
     course = Course()
     if asked.broad and "topics" not in wish.without:
         course = cues.course(view, nodes)
@@ -408,7 +439,9 @@ def gather(
     )
     held = {turn.key for turn in turns}
     candidates = frozenset({*first, *next_to, *within, *course.turns, *later} & held)
-    return Pool(turns, candidates, places, corpus, near, replaced, course)
+    return Pool(
+        turns, candidates, places, corpus, near, replaced, course, frozenset(unfound) & held - candidates
+    )
 
 
 def _read(rows: Sequence[Sequence[Any]]) -> dict[int, Turn]:
@@ -550,8 +583,6 @@ def _trace(asked: Asked, pool: Pool, measures: Mapping[str, float], sure: float)
 
 FEWEST = 10
 """Where the pool has fewer worlds, the nearness of one of them tells its turns from others too little."""
-BEST = 3
-"""A topic's evidence is the mean of so many of its best turns."""
 
 
 def _of_profiles(turns: Sequence[Turn], found: Collection[int] | None) -> dict[str, Column]:
@@ -595,45 +626,6 @@ def _of_signals(
             value = one.value if used is None else standing(used, view.valid, view.store.config.decay_rate)
             found.setdefault(one.name, np.zeros(len(turns)))[place[one.node]] = weight * value
     return found
-
-
-def _lifted(board: Board, found: Course) -> Board:
-    """The board with what topics and summaries give to each turn of a broad question.
-
-    A turn is raised towards the best of its topic (the factor `topic`), and what a summary cites counts a
-    little more (`summary`), together with the answer to it.
-    """
-    if not found.topics and not found.cited:
-        return board
-    parts = dict(board.parts)
-    if found.topics:
-        parts["topic"] = TOPIC * _raised(board, found.topics)
-    if found.cited:
-        parts["summary"] = CITED * _cited(board.turns, found.cited)
-    return replace(board, parts=parts, scores=np.asarray(sum(parts.values())))
-
-
-def _raised(board: Board, topics: Mapping[int, Sequence[int]]) -> Column:
-    """By how many standard deviations the best of a turn's topic stands above the turn; never below it."""
-    place = {turn.key: at for at, turn in enumerate(board.turns)}
-    own = standard(board.scores)
-    evidence = own.copy()
-    for turns in topics.values():
-        held = [place[turn] for turn in turns if turn in place]
-        if held:
-            evidence[held] = np.maximum(evidence[held], np.sort(own[held])[::-1][:BEST].mean())
-    return np.asarray(evidence - own)
-
-
-def _cited(turns: Sequence[Turn], cited: frozenset[int]) -> Column:
-    seats = {(turn.session, turn.position) for turn in turns if turn.key in cited}
-    return np.array(
-        [
-            turn.key in cited or (turn.role == "assistant" and (turn.session, turn.position - 1) in seats)
-            for turn in turns
-        ],
-        float,
-    )
 
 
 # Asked through a handle ------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from worldline.read.cues import Asked, derived, idioms, meeting
+from worldline.read.cues import Asked, Course, derived, idioms, meeting
 from worldline.rules.describe import (
     ASKS,
     CLOCK,
@@ -778,6 +778,49 @@ def score(
         parts["this session"] = THIS_SESSION * np.array([turn.session in here for turn in turns], float)
     parts.update(beside or {})
     return Board(turns, parts, np.asarray(sum(parts.values())))
+
+
+BEST = 3
+"""A topic's evidence is the mean of so many of its best turns."""
+
+
+def lifted(board: Board, found: Course) -> Board:
+    """The board with what topics and summaries give to each turn of a broad question.
+
+    A turn is raised towards the best of its topic (the factor `topic`), and what a summary cites counts a
+    little more (`summary`), together with the answer to it.
+    """
+    if not found.topics and not found.cited:
+        return board
+    parts = dict(board.parts)
+    if found.topics:
+        parts["topic"] = TOPIC * _raised(board, found.topics)
+    if found.cited:
+        parts["summary"] = CITED * _cited(board.turns, found.cited)
+    return msgspec.structs.replace(board, parts=parts, scores=np.asarray(sum(parts.values())))
+
+
+def _raised(board: Board, topics: Mapping[int, Sequence[int]]) -> Column:
+    """By how many standard deviations the best of a turn's topic stands above the turn; never below it."""
+    place = {turn.key: at for at, turn in enumerate(board.turns)}
+    own = standard(board.scores)
+    evidence = own.copy()
+    for turns in topics.values():
+        held = [place[turn] for turn in turns if turn in place]
+        if held:
+            evidence[held] = np.maximum(evidence[held], np.sort(own[held])[::-1][:BEST].mean())
+    return np.asarray(evidence - own)
+
+
+def _cited(turns: Sequence[Turn], cited: frozenset[int]) -> Column:
+    seats = {(turn.session, turn.position) for turn in turns if turn.key in cited}
+    return np.array(
+        [
+            turn.key in cited or (turn.role == "assistant" and (turn.session, turn.position - 1) in seats)
+            for turn in turns
+        ],
+        float,
+    )
 
 
 def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:
