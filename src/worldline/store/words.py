@@ -59,7 +59,6 @@ _POSTING = struct.Struct(">IHHB")
 _FIELDS = [("node", ">u4"), ("passage", ">u2"), ("words", ">u2"), ("often", "u1")]
 _HEAD = struct.Struct(">IHH")
 _SIZE, _PLACE = _POSTING.size, 6
-_FULL = SEALED * _SIZE
 _MOST_ROW = 2**63
 _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
@@ -797,8 +796,8 @@ class Index:
             if chunk[2]:
                 held.setdefault((chunk[0], chunk[1]), []).append(chunk)
         for (term, cold), chunks in held.items():
-            rows = b"".join(chunk[3] for chunk in chunks)
-            parts = [rows[start : start + _FULL] for start in range(0, len(rows), _FULL)]
+            rows, full = b"".join(chunk[3] for chunk in chunks), SEALED * _SIZE
+            parts = [rows[start : start + full] for start in range(0, len(rows), full)]
             self.store.insert(_DROP, [(self.tenant, *chunk[:3]) for chunk in chunks])
             self.store.insert(_PUT, [self._chunk(term, cold, _row_of(p[-_SIZE:]), p) for p in parts])
 
@@ -817,9 +816,10 @@ class Index:
         gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
         chunks: list[Row] = []
+        full = SEALED * _SIZE
         for term in sorted(gathered):
             rows = opened.get(term, b"") + gathered[term]
-            chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= _FULL else self._sealed(term, 0, rows)
+            chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= full else self._sealed(term, 0, rows)
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
@@ -832,9 +832,10 @@ class Index:
 
     def _sealed(self, term: str, cold: int, rows: bytes) -> Iterator[Row]:
         """The chunks of what an open one has become; the last postings stay open."""
-        while len(rows) > _FULL:
-            yield self._chunk(term, cold, _row_of(rows[_FULL - _SIZE : _FULL]), rows[:_FULL])
-            rows = rows[_FULL:]
+        full = SEALED * _SIZE
+        while len(rows) > full:
+            yield self._chunk(term, cold, _row_of(rows[full - _SIZE : full]), rows[:full])
+            rows = rows[full:]
         yield self._chunk(term, cold, 0, rows)
 
     def _chunk(self, term: str, cold: int, number: int, rows: bytes) -> Row:
@@ -891,7 +892,7 @@ class Index:
             rows = rows[:at] + posting + rows[at:]
             if not number:
                 chunks += self._sealed(term, cold, rows)
-            elif len(rows) <= _FULL:
+            elif len(rows) <= SEALED * _SIZE:
                 chunks.append(self._chunk(term, cold, number, rows))
             else:
                 half = len(rows) // _SIZE // 2 * _SIZE
