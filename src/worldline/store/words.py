@@ -815,8 +815,7 @@ class Index:
         texts = [text for text in texts if text[0] > last]
         gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
-        chunks: list[Row] = []
-        full = SEALED * _SIZE
+        chunks, full = list[Row](), SEALED * _SIZE
         for term in sorted(gathered):
             rows = opened.get(term, b"") + gathered[term]
             chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= full else self._sealed(term, 0, rows)
