@@ -815,10 +815,9 @@ class Index:
         texts = [text for text in texts if text[0] > last]
         gathered = _lists(texts)
         opened: dict[str, bytes] = dict(self._query(_OPEN, terms=_listed(gathered), cold=0)) if last else {}
-        chunks, full = list[Row](), SEALED * _SIZE
+        chunks: list[Row] = []
         for term in sorted(gathered):
-            rows = opened.get(term, b"") + gathered[term]
-            chunks += [self._chunk(term, 0, 0, rows)] if len(rows) <= full else self._sealed(term, 0, rows)
+            chunks += self._sealed(term, 0, opened.get(term, b"") + gathered[term])
         self.store.insert(_PUT, chunks)
 
     def _last(self) -> int:
