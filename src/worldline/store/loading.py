@@ -54,26 +54,16 @@ class Loading(Indexing):
     _put_at: set[tuple[int, str, int, int, Instant]]
     _linked: set[tuple[int, str, int]]
 
-    def apply(self, ops: Sequence[Op], by: str) -> bool:
-        """Carries out a handler's answer."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what the whole changeset has
 
-    def id_of(self, key: int) -> bytes:
-        """The 32 bytes of a node's id."""
-        raise NotImplementedError
-
-    def world_of(self, line: int) -> int:
-        """The world that a lineage lies in."""
-        raise NotImplementedError
-
-    def _ancestors(self, world: int) -> set[int]:
-        raise NotImplementedError
+        def apply(self, ops: Sequence[Op], by: str) -> bool: ...
+        def id_of(self, key: int) -> bytes: ...
+        def world_of(self, line: int) -> int: ...
+        def stored_among(self, ids: Sequence[bytes]) -> set[bytes]: ...
+        def _ancestors(self, world: int) -> set[int]: ...
+        def _label(self, key: int, draft: NodeDraft) -> None: ...
 
     # Which are plain ---------------------------------------------------------------------------
-
-    def stored_among(self, ids: Sequence[bytes]) -> set[bytes]:
-        """Those of these ids that are stored already, or that this changeset has put or met."""
-        raise NotImplementedError
 
     def is_plain_note(self, type_: str) -> bool:
         """Whether a note of this type is only its rows and its words."""
@@ -175,9 +165,6 @@ class Loading(Indexing):
             notes.types[at], notes.names[at], notes.contents[at], notes.valid[at], notes.dated[at],
             notes.worlds[at], notes.scope, metadata=notes.metadata[at],
         )  # fmt: skip
-
-    def _label(self, key: int, draft: NodeDraft) -> None:
-        raise NotImplementedError
 
     def _contain(self, keys: Sequence[int], notes: NewNotes) -> None:
         """Puts those into their worlds that lie in one."""
