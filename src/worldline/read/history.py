@@ -618,9 +618,9 @@ def read_closely(
 
 
 def is_latin(question: str) -> bool:
-    """Whether all but a few letters are such as the cross-encoder has learned."""
+    """Whether there is anything to read, and all but a few letters are such as the cross-encoder has learned."""
     letters = [char for char in question if char.isalpha()]
-    return 5 * sum(char > "\u024f" for char in letters) <= len(letters)
+    return any(map(str.isalnum, question)) and 5 * sum(char > "\u024f" for char in letters) <= len(letters)
 
 
 def _beside_the_question(asked: Asked, one: Verbatim) -> str:
