@@ -602,13 +602,13 @@ class Memory:
         filters: Metadata | None = None,
     ) -> Explanation:
         """Why a memory is not in the answer to a question: which filter, lane, rank or budget lost it."""
-        semantic, closely = recalling.meaning(self._h, question), recalling.close_reader(self._h)
+        means = recalling.means_of(self._h, question)
 
         def look(view: View) -> Explanation:
             node = recalling.expected(self._h, view, expect)
             bound = view.bind(labels=clean_metadata(filters))
             wish = recalling.wish(self._h, view, asked_at, max_tokens=max_tokens, limit=limit)
-            return recalling.explain(bound, recalling.heard(question), wish, semantic, node, closely)
+            return recalling.explain(bound, recalling.heard(question), wish, means, node)
 
         return self._h.read(look)
 

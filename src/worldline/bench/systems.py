@@ -20,7 +20,7 @@ from worldline.bench.datasets import BenchMessage, BenchQuestion, Conversation
 from worldline.config import Config, load
 from worldline.memory import Memory
 from worldline.model import Scope
-from worldline.read.recall import Wish, close_reader, find, likeness, meaning, recall
+from worldline.read.recall import Wish, find, means_of, recall
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder
@@ -94,11 +94,10 @@ class Worldline:
     def look(self, question: BenchQuestion) -> tuple[Ranked, Mapping[str, float]]:
         """The same question's pool, before anything is cut off, and what its doubt is weighed by: for a fit."""
         memory = self._memory.scoped(run=question.id) if self._limited(question) else self._memory
-        handle, semantic = memory.handle, meaning(memory.handle, question.text)
+        handle, means = memory.handle, means_of(memory.handle, question.text)
         wish = Wish(question.asked_at or self._last or 0)
-        closely, likely = close_reader(handle), likeness(handle)
-        ranked = handle.read(lambda view: find(view, question.text, wish, semantic, closely))
-        found = handle.read(lambda view: recall(view, question.text, wish, semantic, likely, closely))
+        ranked = handle.read(lambda view: find(view, question.text, wish, means))
+        found = handle.read(lambda view: recall(view, question.text, wish, means))
         return ranked, found.measures
 
     def names(self, keys: Sequence[int]) -> list[str]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -43,7 +43,7 @@ from worldline.model import (
     clean_metadata,
     clean_text,
 )
-from worldline.ports import View
+from worldline.ports import Reranker, View
 from worldline.read import cues
 from worldline.read.answers import Likeness
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
@@ -91,10 +91,6 @@ from worldline.store.nights import Verbatim, verbatim
 from worldline.text import inert
 from worldline.text import tokens as words
 
-if TYPE_CHECKING:
-    from worldline.ports import Reranker
-
-
 NEAR = 30
 """So many of the best candidates bring their neighbours into the pool."""
 KNOWN_AROUND = 80
@@ -123,6 +119,14 @@ class Wish(Struct, frozen=True):
     """Lanes to leave out, to see what they bring."""
     at_least: int = 0
     """So many candidates are read for a reranker, even where fewer are wanted."""
+
+
+class Means(Struct, frozen=True):
+    """What a question is understood by, as far as it is at hand; words do without any of it."""
+
+    semantic: Semantic | None = None
+    likeness: Likeness | None = None
+    closeness: Reranker | None = None
 
 
 class Pool(Struct, frozen=True):
@@ -168,20 +172,13 @@ class Found(Struct, frozen=True):
     """What the doubt was weighed by."""
 
 
-def recall(
-    view: View,
-    question: str,
-    wish: Wish,
-    semantic: Semantic | None,
-    likeness: Likeness | None = None,
-    closeness: Reranker | None = None,
-) -> Found:
+def recall(view: View, question: str, wish: Wish, means: Means) -> Found:
     """Everything that reads, inside one snapshot; where it finds too little, in the archive too."""
     view = in_hindsight(view)
-    found = _recalled(view, question, wish, semantic, likeness, closeness)
+    found = _recalled(view, question, wish, means)
     if not found.recall.abstained or view.whole or not indexing.is_used(view):
         return found
-    both = _recalled(view.bind(cold=True), question, wish, semantic, likeness, closeness)
+    both = _recalled(view.bind(cold=True), question, wish, means)
     return _telling_cold(view, both) if both.recall.sure >= found.recall.sure else found
 
 
@@ -202,16 +199,9 @@ def _telling_cold(view: View, found: Found) -> Found:
     return replace(found, recall=replace(found.recall, hits=tuple(hits)))
 
 
-def _recalled(
-    view: View,
-    question: str,
-    wish: Wish,
-    semantic: Semantic | None,
-    likeness: Likeness | None,
-    closeness: Reranker | None,
-) -> Found:
+def _recalled(view: View, question: str, wish: Wish, means: Means) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
-    ranked = find(view, question, wish, semantic, closeness)
+    ranked = find(view, question, wish, means)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
     verdict = judge(asked, board, pool.corpus, ranked.order)
     wanted = wish.limit or how_many(asked)
@@ -220,7 +210,7 @@ def _recalled(
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = Known() if "facts" in wish.without else known(view, asked, likeness, hits, readings)
+    believed = Known() if "facts" in wish.without else known(view, asked, means.likeness, hits, readings)
     if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
         believed, hits = _in_order(view, choices, wish, believed, hits, pool)
     verdict = settle(verdict, believed.reach, believed.answer is not None, believed.detail)
@@ -253,7 +243,7 @@ def _in_order(
     """The answer to what came first, each thing looked for on its own, and its evidence before the rest."""
 
     def look(thing: str) -> list[Telling]:
-        ranked = find(view, thing, wish, None)
+        ranked = find(view, thing, wish, Means())
         if not judge(ranked.asked, ranked.board, ranked.pool.corpus, ranked.order).enough:
             return []
         told = verbatim(view, keys := [ranked.board.turns[at].key for at in ranked.order[:FIRST]])
@@ -316,15 +306,12 @@ def _opening(reason: str | None, believed: Known, budget: int) -> str:
     return "\n".join(part for part in (doubt, believed.shown(budget)) if part)
 
 
-def find(
-    view: View, question: str, wish: Wish, semantic: Semantic | None, closeness: Reranker | None = None
-) -> Ranked:
+def find(view: View, question: str, wish: Wish, means: Means) -> Ranked:
     """Everything up to the order of the candidates."""
     ground = search.ground(view, first_names(question))
-    semantic = _comparable(view, semantic, ground.embedder)
+    semantic = _comparable(view, means.semantic, ground.embedder)
     asked = ask(question, wish.asked_at, ground.speakers)
-    if "closeness" in wish.without or not is_latin(question):
-        closeness = None
+    closeness = means.closeness if "closeness" not in wish.without and is_latin(question) else None
     pool = gather(view, asked, wish, semantic, ground, closely=closeness is not None)
     factors = _beside_the_words(view, asked, pool, wish, ground)
     board = score(asked, pool.turns, pool.corpus, {str(wish.session)} if wish.session else (), factors)
@@ -647,12 +634,12 @@ def recalled(
     **given: Any,
 ) -> Recall:
     """A question's whole way: what it means, one snapshot in which everything is read, then the evidence packed."""
-    semantic, likely, closely = meaning(handle, question), likeness(handle), close_reader(handle)
+    means = means_of(handle, question)
     more = CANDIDATES if handle.reranker() is not None else 0  # a reranker will choose among them
 
     def look(view: View) -> tuple[Found, Wish, int]:
         wanted = wish(handle, view, asked_at, at_least=more, **given)
-        return recall(view, _understood(question), wanted, semantic, likely, closely), wanted, view.tenant
+        return recall(view, _understood(question), wanted, means), wanted, view.tenant
 
     labels = {} if filters is None else clean_metadata(filters)
     found, wanted, tenant = handle.read(look, closed=closed, quarantined=quarantined, labels=labels)
@@ -683,6 +670,11 @@ def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wis
         given["max_tokens"] = handle.config.max_tokens
     session = view.session(handle.session) if handle.session else 0
     return Wish(view.valid if asked_at is None else instant(asked_at), session=session, **given)
+
+
+def means_of(handle: Handle, question: str) -> Means:
+    """All that this handle has to understand a question by; the question's vector is made before anything is read."""
+    return Means(meaning(handle, question), likeness(handle), close_reader(handle))
 
 
 def meaning(handle: Handle, question: str) -> Semantic | None:
@@ -740,22 +732,15 @@ def expected(handle: Handle, view: View, ref: Any) -> Node:
 _BESIDE = ("Fact", "Entity")
 
 
-def explain(
-    view: View,
-    question: str,
-    wish: Wish,
-    semantic: Semantic | None,
-    expected: Node,
-    closeness: Reranker | None = None,
-) -> Explanation:
+def explain(view: View, question: str, wish: Wish, means: Means, expected: Node) -> Explanation:
     """Where `expected` was lost, or the place that it has."""
     view = in_hindsight(view)
     if hidden := _hidden(view, expected):
         return Explanation(question, expected, "filter", hidden)
-    ranked = find(view, question, wish, semantic, closeness)
+    ranked = find(view, question, wish, means)
     keys = [ranked.board.turns[at].key for at in ranked.order]
     if expected.key not in keys:
-        return _unfound(view, ranked, semantic, expected)
+        return _unfound(view, ranked, means.semantic, expected)
     return _placed(view, ranked, wish, expected, keys.index(expected.key))
 
 
@@ -840,7 +825,7 @@ def timeline(
     withdrawn: bool = False,
 ) -> tuple[Dated, ...]:
     """At most `wish.limit` memories of the topic that happened within a stretch of time, oldest first."""
-    ranked = find(view, topic, wish, semantic)
+    ranked = find(view, topic, wish, Means(semantic))
     turns = [turn for turn in _about(ranked) if within[0] <= (_happened(turn) or 0) < within[1]]
     chosen = {turn.key: turn for turn in turns[: wish.limit or 50]}
     found = verbatim(view, chosen)
