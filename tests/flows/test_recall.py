@@ -8,6 +8,7 @@ import pytest
 import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
+from worldline.plugins import CrossEncoder
 from worldline.store import held, people
 from worldline.store.search import facts_and_held, facts_near
 from worldline.testing import FrozenClock, HashEmbedder
@@ -501,6 +502,24 @@ def test_of_a_long_text_the_part_that_speaks_of_the_question_is_read():
 
     assert found.hits[0].node.content == long
     assert found.hits[0].factors["closeness"] > 2
+
+
+@pytest.mark.usefixtures("closer")
+def test_what_lies_far_behind_is_not_read_closely(monkeypatch):
+    """Where one text says all that is asked for and the others next to nothing, none of them is read beside it."""
+    read: list[int] = []
+
+    def rerank(_reader, _question, texts):
+        read.append(len(texts))
+        return [0.0] * len(texts)
+
+    monkeypatch.setattr(CrossEncoder, "rerank", rerank)
+    others = [f"Our boiler stands in room {number}." for number in range(9)]
+    clear = "Fritz Lang serviced the boiler in the cellar of the old mill."
+    asked_closely("Who serviced the boiler in the cellar of the old mill?", notes=(*others, clear))
+    asked_closely("Which boiler stands in a room?", notes=(*others, clear))
+
+    assert read == [8]
 
 
 # The code ------------------------------------------------------------------------------------------

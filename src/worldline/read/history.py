@@ -597,8 +597,9 @@ def _read(hit: Hit) -> str:
     return who + hit.node.content
 
 
-CLOSELY = 8
-"""So many of the best are read beside the question by a cross-encoder, where there is one."""
+CLOSELY, WITHIN = 8, 4.0
+"""At most so many of the best, and none that lies farther behind the first, are read beside the question by a
+cross-encoder, where there is one: what lies farther behind is hardly ever brought to the front."""
 READ, LONGEST_READ = 400, 6000
 """So many letters of a text at once, chosen from so many."""
 
@@ -606,8 +607,9 @@ READ, LONGEST_READ = 400, 6000
 def read_closely(
     asked: Asked, board: Board, first: Sequence[int], told: Mapping[int, Verbatim], closeness: Reranker
 ) -> Board:
-    """The board with what reading the first beside the question gives; the others get nothing."""
-    read = [at for at in first if board.turns[at].key in told]
+    """The board with what reading the first beside the question gives; who lies far behind gets nothing."""
+    least = max((board.scores[at] for at in first), default=0.0) - WITHIN
+    read = [at for at in first if board.turns[at].key in told and board.scores[at] >= least]
     if len(read) < 2:
         return board
     texts = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
