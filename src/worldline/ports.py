@@ -71,6 +71,7 @@ class Store(Protocol):
     spread: dict[int, tuple[int, dict[str, int]]]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
+    counted: dict[int, Any]
     landmarks: dict[tuple[str, int], Any]
     waiting: dict[int, Any]
     facts: dict[tuple[int, int], dict[int, Any]]
@@ -246,6 +247,8 @@ class Bindings(Protocol):
     """Whether words that were said after this moment may tell of it."""
     labels: Metadata
     """The metadata that is asked for."""
+    only: tuple[int, ...] | None
+    """The scope sets that are looked at, where it is these and no others."""
     is_snapshot: bool
     """Whether nothing that it sees can change while it is looked at."""
     looked: tuple[frozenset[str], Mapping[str | None, list[Row]]] | None
@@ -293,6 +296,9 @@ class Bindings(Protocol):
 
     def proposals(self, where: str = "TRUE", **args: Any) -> list[Proposal]:
         """Merge proposals as they stood at this known time."""
+
+    def pending_merges(self) -> int:
+        """How many proposals wait for a decision."""
 
     def open_facts(self, subject: int, scope: int, among: Collection[str] | None = None) -> list[Row]:
         """What is believed of a subject and not over; in these slots, if given."""

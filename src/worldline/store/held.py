@@ -751,6 +751,8 @@ class Held:
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
         """How much a view holds, as it was counted after some changeset."""
+        self.counted: dict[int, Any] = {}
+        """By tenant, what was counted for a reader and is still to be written down."""
         self.facts: dict[tuple[int, int], dict[int, Any]] = {}
         """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
         self.landmarks: dict[tuple[str, int], Any] = {}
@@ -774,6 +776,7 @@ class Held:
         self.spread.clear()
         self.shares.clear()
         self.counts.clear()
+        self.counted.clear()
         self.facts.clear()
         self.landmarks.clear()
         self.waiting.clear()
@@ -806,6 +809,7 @@ class Held:
         """Drops what is kept in mind of a tenant whose rows were replaced."""
         self.vectors.pop(tenant, None)
         self.counts.clear()
+        self.counted.clear()
         self.facts.clear()
         self.swept.discard(tenant)
         self.waiting.clear()

@@ -29,7 +29,7 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx
-from worldline.store import indexing, ledger
+from worldline.store import counting, indexing, ledger
 from worldline.store.indexing import UNDESCRIBED, is_silent
 from worldline.store.loading import ALWAYS, Loading
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
@@ -76,6 +76,9 @@ class SqlTx(Loading, Tx):
         """Whether any type or predicate is registered."""
         self._merged = found.merged
         self._next = dict(found.last)
+        self._counted = found.counted
+        self._far = self.sequence + self._next["beliefs"] + self._next["edges"]
+        """How many changesets and rows there were when it began."""
         self.rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
@@ -723,6 +726,10 @@ class SqlTx(Loading, Tx):
                 "tokens": self._tokens,
             },
         )
+        at = counting.Standing(
+            self.sequence, self.head, self.stamp, *(self._next[t] for t in ("nodes", "beliefs", "edges"))
+        )
+        counting.follow(self.store, self.tenant, at, self._counted, self._far)
 
 
 def begin(store: Store, tenant: Tenant, **how: Any) -> Tx:
@@ -771,6 +778,8 @@ class Begun(NamedTuple):
     """Whether any type or predicate is registered."""
     scope: int
     """The number of the scope set that was asked for; 0 where it is not made yet."""
+    counted: int | None
+    """How far the counts that are kept have come."""
 
 
 def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
@@ -779,7 +788,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         f"SELECT {_LAST}, r.hash, r.name, r.line, w.head, w.hash, w.digest,"
         " EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted'),"
         " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = :t AND o.kt = :forever),"
-        " coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0)"
+        f" coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0), {counting.FAR}"
         " FROM tenants t LEFT JOIN nodes r ON r.tenant = :t AND r.id = :root"
         " LEFT JOIN worlds w ON w.tenant = :t AND w.line = :root WHERE t.tenant = :t",
         {"t": tenant, "root": root, "scope": scope, "forever": FOREVER},
@@ -792,6 +801,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         bool(row[at + 6]),
         bool(row[at + 7]),
         int(row[at + 8]),
+        row[at + 9],
     )
 
 
