@@ -117,21 +117,32 @@ def amounts(view: View) -> dict[str, Any]:
 
     After a write, only what it touched is counted.
     """
-    sequence, head, *numbers, events = view.query(
-        "SELECT t.sequence, t.head, t.last_known, (SELECT max(n.id) FROM nodes n WHERE n.tenant = :t),"
-        " (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t), (SELECT max(e.id) FROM edges e WHERE e.tenant = :t),"
-        " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
+    pending = (
+        "(SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
         " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
         f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
-        " FROM (SELECT 1 AS one) o LEFT JOIN tenants t ON t.tenant = :t"
-    )[0]
-    at = Standing(sequence or 0, bytes(head or b""), *(number or 0 for number in numbers))
+    )
+    *standing, events = view.query(_NOW.replace(" FROM (SELECT 1", f", {pending} FROM (SELECT 1"))[0]
+    at = _standing(standing)
     found = _counted(view, at).told()
     versions, beliefs, edges = found.rows
     return {
         "visible": found.visible, "edges": found.edges, "versions": versions, "beliefs": beliefs, "edge_rows": edges,
         "changesets": at.sequence, "pending_events": events, "pending_merges": view.pending_merges(),
     }  # fmt: skip
+
+
+_NOW = (
+    "SELECT t.sequence, t.head, t.last_known, (SELECT max(n.id) FROM nodes n WHERE n.tenant = :t),"
+    " (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t), (SELECT max(e.id) FROM edges e WHERE e.tenant = :t)"
+    " FROM (SELECT 1 AS one) o LEFT JOIN tenants t ON t.tenant = :t"
+)
+"""Where a history stands."""
+
+
+def _standing(row: Sequence[Any]) -> Standing:
+    sequence, head, *numbers = row
+    return Standing(sequence or 0, bytes(head or b""), *(number or 0 for number in numbers))
 
 
 def _counted(view: View, at: Standing) -> Amounts:
@@ -379,6 +390,29 @@ def follow(store: Store, tenant: int, at: Standing, far: int | None, before: int
             return
         changes.of[owner].add(held)
     _put(store, tenant, changes)
+
+
+def is_sound(query: Query, tenant: int) -> bool:
+    """Whether what is kept of a tenant, with what came since, is what its rows amount to; nothing kept is sound."""
+    rows = query(
+        "SELECT s.owner, s.state FROM sleep s WHERE s.tenant = :t AND s.pass = :counts ORDER BY s.owner",
+        {"t": tenant, "counts": _KEPT},
+    )
+    there = query(f"SELECT {FAR}", {"t": tenant})
+    if not rows and there[0][0] is None:
+        return True
+    kept, held = stands(query, tenant), {owner: _read(Amounts, owner, state) for owner, state in rows}
+    at = _standing(query(_NOW, {"t": tenant})[0])
+    if kept is None or None in held.values():
+        return False
+    ended = _since(query, tenant, kept.at, at.sequence)
+    if ended is None or at.known >= kept.until:
+        return True  # nobody takes them for what there is
+    changes = _brought_up(query, tenant, kept, at, ended).of
+    for owner, before in held.items():
+        changes.setdefault(owner, Amounts()).add(before or Amounts())
+    anew = _brought_up(query, tenant, Kept(), at, Ended([], [])).of
+    return all(changes.get(o, Amounts()).told() == anew.get(o, Amounts()).told() for o in {*changes, *anew})
 
 
 # Counting for all owners at once ----------------------------------------------------------------------

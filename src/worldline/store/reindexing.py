@@ -372,6 +372,7 @@ def reindex(tx: Tx) -> Remade:
     """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare."""
     query = tx.store.query
     tx.store.mend_indexes()
+    counting.drop(tx.store, tx.tenant)
     everything = list(texts(query, tx.tenant))
     for table in WORDS:
         tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tx.tenant})
