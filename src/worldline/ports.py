@@ -251,6 +251,8 @@ class Bindings(Protocol):
     """The scope sets that are looked at, where it is these and no others."""
     is_snapshot: bool
     """Whether nothing that it sees can change while it is looked at."""
+    gathered: Sequence[Any]
+    """Texts that a changeset has put and not written out, to be found among the others."""
     looked: tuple[frozenset[str], Mapping[str | None, list[Row]]] | None
     """What was counted of some terms, for the search that follows."""
 
@@ -566,6 +568,9 @@ class Tx(View, Protocol):
 
     def flush(self) -> None:
         """Writes what has been gathered."""
+
+    def note(self) -> None:
+        """Notes for the log what has been gathered, and leaves it to be written."""
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""

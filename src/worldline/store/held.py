@@ -153,6 +153,10 @@ class SeenWaiting(Struct, frozen=True):
     own: Sequence[WaitingText] = ()
     """Those that it alone may see."""
 
+    def beside(self, texts: Sequence[WaitingText]) -> SeenWaiting:
+        """With some more that are to come after them."""
+        return SeenWaiting(self.known, self.number, [*self.own, *texts]) if texts else self
+
     def held(self, terms: Set[str]) -> dict[str, list[bytes]]:
         """The postings under each of these terms that any text has."""
         found = {term: held for term in terms if (held := self.known.held(term, self.number))}

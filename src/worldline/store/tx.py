@@ -30,6 +30,7 @@ from worldline.model import (
 )
 from worldline.ports import Row, Store, Tenant, Tx
 from worldline.store import counting, indexing, ledger
+from worldline.store.held import FRESH
 from worldline.store.indexing import UNDESCRIBED, is_silent
 from worldline.store.loading import ALWAYS, Loading
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
@@ -82,8 +83,11 @@ class SqlTx(Loading, Tx):
         self.rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
-        self._dirty = False
-        """Whether anything is gathered that is not written yet."""
+        self._dirty = self._unwritten = False
+        """Whether anything is gathered that is not noted yet, and that is noted and not written."""
+        self._noted: dict[str, int] = {}
+        self._ended: dict[str, int] = {}
+        """By table, how many of the gathered rows and ends are noted."""
         self.indexed_nodes: list[int] = []
         """The nodes whose text this changeset put and which get a vector."""
         self.closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
@@ -168,9 +172,14 @@ class SqlTx(Loading, Tx):
     def matching(
         self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True
     ) -> list[tuple[int, float]]:
-        """As in the view, with the words that this changeset has gathered."""
-        self.words()
-        return super().matching(tokens, limit, texts=texts, facts=facts)
+        """As in the view, with the words that this changeset has gathered; few need not be written out for it."""
+        self.note()
+        view = self.peek()
+        if len(self._words) < FRESH:
+            view.gathered = self._words
+        else:
+            self.words()
+        return view.matching(tokens, limit, texts=texts, facts=facts)
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """As in the view, with the words that this changeset has gathered."""
@@ -680,16 +689,32 @@ class SqlTx(Loading, Tx):
 
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
-        if self._dirty:
-            self._dirty, self.gathering = False, None
+        self.note()
+        if self._unwritten:
+            self._unwritten = False
             self._write()
 
+    def note(self) -> None:
+        """Notes for the log what has been gathered; written out it is with the next rows, or before they are read."""
+        if not self._dirty:
+            return
+        self._dirty, self._unwritten, self.gathering = False, True, None
+        for table, rows in self.rows.items():
+            if len(rows) > (known := self._noted.get(table, 0)):
+                self.ledger.put(table, rows[known:] if known else rows)
+                self._noted[table] = len(rows)
+        for table, closed in self.closes.items():
+            if len(closed) > (known := self._ended.get(table, 0)):
+                self.ledger.closed(table, closed[known:], self.stamp)
+                self._ended[table] = len(closed)
+
     def _write(self) -> None:
+        self._noted.clear()
+        self._ended.clear()
         for table, rows in self.rows.items():
             if rows:
                 self.rows[table] = []
                 self.store.put(table, rows)
-                self.ledger.put(table, rows)
         if self._tokens - self._told >= MANY_WORDS:
             self._told = self._tokens
             self.words()
@@ -700,7 +725,6 @@ class SqlTx(Loading, Tx):
                     f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
                     {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
-                self.ledger.closed(table, closed, self.stamp)
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""

@@ -190,6 +190,8 @@ class SqlView(View):
         if only is not None:
             self.args["only"] = listed(only)
 
+    gathered: Sequence[Any] = ()
+    """Texts that a changeset has put and not written out, to be found among the others."""
     is_snapshot = True
     """Whether nothing that it sees can change while it is looked at."""
 
