@@ -299,6 +299,22 @@ def test_a_damaged_count_is_counted_anew(limits, tmp_path: Path, clock) -> None:
         assert memory.verify().ok
 
 
+@pytest.mark.parametrize(
+    "damage", ["state = CAST(x'ff' AS TEXT)", "state = x'ff'", "state = 7", "cursor = 'x'", "pass = 'lost'"]
+)
+def test_damage_keeps_nobody_from_writing_of_a_file(limits, tmp_path: Path, clock, damage: str) -> None:
+    """Whatever is left in place of what was kept, writes go on and counts are right."""
+    limits(1, 10**6, 1000)
+    for name in ("counts", "counted"):
+        with Memory.open(tmp_path / f"{name}.db", PLAIN, clock=clock) as memory:
+            life = lived(memory, clock)
+            memory.handle.store.query(f"UPDATE sleep SET {damage} WHERE pass = '{name}' AND owner = ''")
+            for who in (1, 2):
+                agree(memory)
+                life.apply(("note", who, f"n{who}", None, None))
+            agree(memory)
+
+
 def test_copies_and_exports_count_for_themselves(limits, tmp_path: Path, clock) -> None:
     """What is exported and read again, absorbed, copied or loaded has the counts of its own rows."""
     limits(3, 0, 1000)

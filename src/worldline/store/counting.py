@@ -11,6 +11,7 @@ any kinds of a scope together. In a world, at an earlier moment or with a filter
 
 from __future__ import annotations
 
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -199,12 +200,14 @@ def _since(query: Query, tenant: int, then: Standing, last: int) -> Ended | None
     if not begins or log[-1][0] != last:
         return None
     ended = Ended([], [])
-    for *_, body in log[1:]:
-        for table, closed, numbers, _ in ledger.sections(bytes(body)):
+    try:
+        for table, closed, numbers, _ in (s for *_, body in log[1:] for s in ledger.sections(bytes(body))):
             if table == "erased":
                 return None
             if closed and table in ended._fields:
                 getattr(ended, table).extend(numbers)
+    except (ValueError, struct.error):  # damaged
+        return None
     return ended
 
 
@@ -270,7 +273,7 @@ class Whole(NamedTuple):
 
 def _read(kind: type[T], owner: str, state: str) -> T | None:
     """What a row says; None where it is damaged."""
-    seal, _, body = state.partition(" ")
+    seal, _, body = str(state).partition(" ")
     if seal != str(crc32(f"{owner} {body}".encode())):
         return None
     with suppress(msgspec.DecodeError):
@@ -297,14 +300,15 @@ def _from_kept(view: View, at: Standing) -> _Counted | None:
     query, owner = view.store.query, scope_key(Scope(**view.owned))
     if view.valid < at.known:
         return None
-    rows = query(
-        "SELECT s.pass, s.state FROM sleep s WHERE s.tenant = :t AND s.owner = '' AND s.pass = :stands UNION ALL"
-        " SELECT o.pass, o.state FROM sleep o WHERE o.tenant = :t AND o.owner = :owner AND o.pass = :counts",
-        {"t": view.tenant, "owner": owner, "stands": _STANDS, "counts": _KEPT},
-    )
-    states: dict[str, str] = dict(rows)
+    states: dict[str, str] = {}
+    with suppress(UnicodeDecodeError):  # damaged
+        states |= query(
+            "SELECT s.pass, s.state FROM sleep s WHERE s.tenant = :t AND s.owner = '' AND s.pass = :stands UNION ALL"
+            " SELECT o.pass, o.state FROM sleep o WHERE o.tenant = :t AND o.owner = :owner AND o.pass = :counts",
+            {"t": view.tenant, "owner": owner, "stands": _STANDS, "counts": _KEPT},
+        )
     kept = _read(Kept, EVERYTHING, states[_STANDS]) if _STANDS in states else None
-    mine = _read(Amounts, owner, states[_KEPT]) if _KEPT in states else Amounts()
+    mine = _read(Amounts, owner, states[_KEPT]) if _KEPT in states else Amounts() if owner else None
     now = None
     if kept and mine and view.valid < kept.until:
         now = _caught_up(view, _turned(kept, mine, view.valid), at)
@@ -368,13 +372,19 @@ def follow(store: Store, tenant: int, at: Standing, far: int | None, before: int
 
     A large store of which nothing is kept is left to whoever asks how much there is.
     """
-    if at.far - (far or 0) < _TAIL or (far is None and before > _SMALL):
-        return
-    kept = stands(store.query, tenant) if far is not None else Kept()
-    ended = _since(store.query, tenant, kept.at, at.sequence) if kept and far is not None else Ended([], [])
+    if at.far - (far or 0) >= _TAIL and (far is not None or before <= _SMALL):
+        try:
+            _bring_up(store, tenant, at, far is not None, before)
+        except UnicodeDecodeError:  # damaged rows keep nobody from writing
+            drop(store, tenant)
+
+
+def _bring_up(store: Store, tenant: int, at: Standing, is_kept: bool, before: int) -> None:
+    kept = stands(store.query, tenant) if is_kept else None
+    ended = _since(store.query, tenant, kept.at, at.sequence) if kept else None
     if kept is None or ended is None or at.known >= kept.until:
         drop(store, tenant)
-        if at.far > _SMALL:
+        if before > _SMALL:
             return
         kept, ended = Kept(), Ended([], [])
     changes = _brought_up(store.query, tenant, kept, at, ended)
@@ -383,12 +393,12 @@ def follow(store: Store, tenant: int, at: Standing, far: int | None, before: int
         " AND s.owner IN (SELECT value FROM json_each(:owners))",
         {"t": tenant, "counts": _KEPT, "owners": orjson.dumps(list(changes.of)).decode()},
     )
-    for owner, state in rows:
-        held = _read(Amounts, owner, state)
-        if held is None:
-            drop(store, tenant)
-            return
-        changes.of[owner].add(held)
+    held = {owner: _read(Amounts, owner, state) for owner, state in rows}
+    if None in held.values() or (kept.at.sequence and EVERYTHING in changes.of and EVERYTHING not in held):
+        drop(store, tenant)
+        return
+    for owner, amounted in held.items():
+        changes.of[owner].add(amounted or Amounts())
     _put(store, tenant, changes)
 
 

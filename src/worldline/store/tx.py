@@ -825,7 +825,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         bool(row[at + 6]),
         bool(row[at + 7]),
         int(row[at + 8]),
-        row[at + 9],
+        row[at + 9] if isinstance(row[at + 9], int) else None,
     )
 
 
