@@ -37,9 +37,9 @@ _COUNTS = 64
 """Of so many views it is kept in mind how much they hold."""
 _SINCE = 2_000
 """So many changesets are caught up with; after more, everything is counted anew."""
-_TAIL = 1_024
+_TAIL = 512
 """After so many rows and changesets what is kept is brought up to date."""
-_SMALL = 8 * _TAIL
+_SMALL = 16 * _TAIL
 """A store with no more rows is counted by whoever writes, if nobody has done so yet."""
 _TURNS = 1_000
 """So many moments at which something begins or ends by itself are kept, the next ones."""
@@ -212,10 +212,12 @@ def _since(query: Query, tenant: int, then: Standing, last: int) -> Ended | None
 
 
 _LINES = (
-    "(SELECT x.line FROM beliefs x WHERE x.tenant = :t AND x.id > :belief UNION SELECT y.line FROM beliefs y"
+    "(SELECT +x.line AS line FROM beliefs x WHERE x.tenant = :t AND x.id > :belief UNION SELECT +y.line FROM beliefs y"
     " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unbelieved))) u CROSS JOIN beliefs b"
     " ON b.tenant = :t AND b.line = u.line AND b.kf <= :k"
 )
+"""Of the lineages in which something is believed anew or no longer. The sign keeps SQLite from reading all lineages
+in their order to join the two lists, where the few rows are found by their numbers."""
 _EDGES = (
     "(SELECT x.id FROM edges x WHERE x.tenant = :t AND x.id > :edge UNION SELECT y.id FROM edges y"
     " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unlinked))) u CROSS JOIN edges e"
@@ -439,9 +441,9 @@ _ONCE = (
 """Lineages that are new and were believed once, which most are."""
 _OFTEN = (
     "SELECT b.id, b.line, b.node, b.type, b.scope, b.vf, b.vt, b.kt, b.status FROM (SELECT x.line FROM beliefs x"
-    " WHERE x.tenant = :t AND x.line > :node GROUP BY x.line HAVING count(*) > 1 UNION SELECT y.line FROM beliefs y"
-    " WHERE y.tenant = :t AND y.id > :belief AND y.line <= :node UNION SELECT z.line FROM beliefs z"
-    " WHERE z.tenant = :t AND z.line <= :node AND z.id IN (SELECT value FROM json_each(:unbelieved))) u"
+    " WHERE x.tenant = :t AND x.line > :node GROUP BY x.line HAVING count(*) > 1 UNION SELECT +y.line FROM beliefs y"
+    " WHERE y.tenant = :t AND y.id > :belief AND +y.line <= :node UNION SELECT +z.line FROM beliefs z"
+    " WHERE z.tenant = :t AND +z.line <= :node AND z.id IN (SELECT value FROM json_each(:unbelieved))) u"
     " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = u.line"
 )
 """Every belief in all other lineages that were touched."""
