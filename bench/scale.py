@@ -293,6 +293,7 @@ class Scale:
         fact = user.list("Fact", limit=1).items[0].id
         calls: tuple[tuple[str, int, Callable[..., object], tuple[Any, ...]], ...] = (
             ("list 50", 40, user.list, ()),
+            ("stats, the first", 1, user.stats, ()),
             ("stats", 5, user.stats, ()),
             ("context", 5, user.context, ()),
             ("profile", 5, user.profile, ("Ana",)),

@@ -39,6 +39,7 @@ os.environ["CITUS_OF_THE_SUITE"] = CITUS
 ON_BOTH = (
     "laws/test_archive.py",
     "laws/test_containment.py",
+    "laws/test_counts.py",
     "laws/test_histories.py",
     "laws/test_isolation.py",
     "laws/test_loads.py",

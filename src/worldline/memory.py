@@ -63,10 +63,11 @@ from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
 from worldline.reading.families import fact_of, facts_of
 from worldline.rules.handlers import BUILT_IN
-from worldline.store import people, registry, reindexing, verify
+from worldline.store import counting, people, registry, reindexing, verify
 from worldline.store.erasing import is_unswept
 from worldline.store.indexing import wake
 from worldline.store.nights import note_use, set_mark
+from worldline.store.view import scope_key
 from worldline.write import afterwards, change
 from worldline.write import forget as forgetting
 from worldline.write import remember as remembering
@@ -178,7 +179,7 @@ class Memory:
         self.close()
 
     def __repr__(self) -> str:
-        bound = "&".join(registry.scope_key(scope) for scope in self._h.scopes)
+        bound = "&".join(scope_key(scope) for scope in self._h.scopes)
         return f"<Memory {self._h.store.path} tenant={self._h.tenant}{' ' + bound if bound else ''}>"
 
     def _bind(self, **changes: Any) -> Memory:
@@ -840,6 +841,7 @@ class Memory:
     def stats(self) -> dict[str, Any]:
         """How much is stored, and where."""
         found = self._h.read(lambda view: introspection.stats(view, self._h.store))
+        counting.keep(self._h.store, self._h.tenant)
         of_all = ("changesets", "bytes") if self._h.confined.bound() else ()
         return {name: count for name, count in found.items() if name not in of_all}
 

@@ -71,6 +71,7 @@ class Store(Protocol):
     spread: dict[int, tuple[int, dict[str, int]]]
     shares: dict[tuple[int, str], Any]
     counts: dict[Any, Any]
+    counted: dict[int, Any]
     landmarks: dict[tuple[str, int], Any]
     waiting: dict[int, Any]
     facts: dict[tuple[int, int], dict[int, Any]]
@@ -246,8 +247,12 @@ class Bindings(Protocol):
     """Whether words that were said after this moment may tell of it."""
     labels: Metadata
     """The metadata that is asked for."""
+    only: tuple[int, ...] | None
+    """The scope sets that are looked at, where it is these and no others."""
     is_snapshot: bool
     """Whether nothing that it sees can change while it is looked at."""
+    gathered: Sequence[Any]
+    """Texts that a changeset has put and not written out, to be found among the others."""
     looked: tuple[frozenset[str], Mapping[str | None, list[Row]]] | None
     """What was counted of some terms, for the search that follows."""
 
@@ -293,6 +298,9 @@ class Bindings(Protocol):
 
     def proposals(self, where: str = "TRUE", **args: Any) -> list[Proposal]:
         """Merge proposals as they stood at this known time."""
+
+    def pending_merges(self) -> int:
+        """How many proposals wait for a decision."""
 
     def open_facts(self, subject: int, scope: int, among: Collection[str] | None = None) -> list[Row]:
         """What is believed of a subject and not over; in these slots, if given."""
@@ -560,6 +568,9 @@ class Tx(View, Protocol):
 
     def flush(self) -> None:
         """Writes what has been gathered."""
+
+    def note(self) -> None:
+        """Notes for the log what has been gathered, and leaves it to be written."""
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""

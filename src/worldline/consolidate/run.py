@@ -26,6 +26,7 @@ from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import View
 from worldline.store import nights, registry
+from worldline.store.view import scope_key
 from worldline.write.afterwards import embed_new
 
 _TRIES = 3
@@ -207,8 +208,8 @@ def _home(scopes: Sequence[Scope]) -> Owner:
         for scope in scopes
         if scope.bound()
     }
-    home = tuple(sorted(own, key=registry.scope_key))
-    return Owner("|".join(map(registry.scope_key, home)), (), home)
+    home = tuple(sorted(own, key=scope_key))
+    return Owner("|".join(map(scope_key, home)), (), home)
 
 
 def home_of(handle: Handle, owner: Owner) -> int:

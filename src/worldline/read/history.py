@@ -53,7 +53,7 @@ from worldline.ports import Store, View
 from worldline.query import bind, finish
 from worldline.read.cues import Asked
 from worldline.read.score import CLOSENESS, Board
-from worldline.store import ledger, people, registry, search
+from worldline.store import counting, ledger, people, registry, search
 from worldline.store.ledger import Noted, Window, mentions_of
 from worldline.store.nights import Verbatim
 from worldline.store.people import stages
@@ -338,7 +338,7 @@ def listing(
 
 def stats(view: View, store: Store) -> dict[str, Any]:
     """How much this tenant holds, by type; and the size of the file."""
-    return {**registry.amounts(view), "bytes": store.size()}
+    return {**counting.amounts(view), "bytes": store.size()}
 
 
 def _is_text(value: object) -> bool:

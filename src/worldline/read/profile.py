@@ -56,7 +56,8 @@ from worldline.store.nights import verbatim
 from worldline.store.people import Ascribed, about, only_speaker
 from worldline.store.search import HeldFact
 from worldline.store.words import spread
-from worldline.text import content_words, estimate_tokens, fold, visible, words
+from worldline.text import estimate_tokens, fold, stop, visible
+from worldline.text import tokens as cut
 
 if TYPE_CHECKING:
     from worldline.rules.gathering import Counts
@@ -218,6 +219,12 @@ def _recent(view: View, speaker: str, after: int, most: int = RECENT) -> list[Sa
     ]  # fmt: skip
 
 
+def _lately(view: View, speaker: str) -> list[str]:
+    """The words of what somebody said last."""
+    newest = newest_of(view, speaker, 0, SAMPLE)
+    return [turn.text for turn in spoken(view, newest, answers=False) if turn.speaker == speaker]
+
+
 # Attributes ------------------------------------------------------------------------------------------
 
 
@@ -248,12 +255,12 @@ _HABITS = {
 
 
 def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
-    said = [one.text for speaker in who.speakers for one in _recent(view, speaker, 0, SAMPLE)]
+    said = [text for speaker in who.speakers for text in _lately(view, speaker)]
     mine = sum((rows.styles[one] for one in who.speakers if one in rows.styles), counted(""))
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
     found = nearest(mine, others)
     together = "\n".join(said)
-    habits = {mark: len(rule.findall(together)) / max(len(said), 1) for mark, rule in _HABITS.items()}
+    habits = {mark: _times(mark, together) / max(len(said), 1) for mark in _HABITS}
     return Style(
         own.turns,
         round(own.words / own.turns, 1),
@@ -263,6 +270,17 @@ def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
         found[0] if found else None,
         round(found[1], 3) if found else None,
     )
+
+
+_CAPITALS = re.compile(r"[A-Z]{3}")
+_SIGNS = {"!": ("!",), "?": ("?",), "…": ("..", "…")}
+
+
+def _times(mark: str, text: str) -> int:
+    """How often a habit shows; most texts have nothing of it, which is seen faster than its places are."""
+    signs = _SIGNS.get(mark)
+    some = any(sign in text for sign in signs) if signs else _CAPITALS.search(text)
+    return len(_HABITS[mark].findall(text)) if some else 0
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+|[\u4e00-\u9fff]+")
@@ -275,19 +293,20 @@ def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
 
     They are used again and again here and seldom elsewhere; names of people are not among them.
     """
-    often = Counter(chain.from_iterable(set(content_words(text)) for text in texts))
+    dull = stop()
+    often = Counter(chain.from_iterable(set(cut(text)) - dull for text in texts))
     least = max(1 if len(texts) < 8 else 2, len(texts) // _COMMON)
-    shapes: dict[str, Counter[str]] = {t: Counter() for t, n in often.items() if n >= least and len(t) > 2}
+    shapes: dict[str, dict[str, int]] = {t: {} for t, n in often.items() if n >= least and len(t) > 2}
     for word, times in Counter(_WORD.findall("\n".join(texts))).items():
-        for token in words(word)[:1]:
-            if token in shapes:
-                shapes[token][word.lower()] += times
+        for written in [shapes[token] for token in cut(word)[:1] if token in shapes]:
+            lower = word.lower()
+            written[lower] = written.get(lower, 0) + times
     tokens = [token for token, written in shapes.items() if written and not _is_name(written)]
     total = how_many(view)
     everywhere = spread(view, tokens, total)
     worth = {t: _worth(often[t], len(texts), everywhere.get(t, 0), total) for t in tokens}
     best = sorted(tokens, key=lambda token: (-worth[token], token))[:most]
-    return tuple(shapes[token].most_common(1)[0][0] for token in best)
+    return tuple(_mostly(shapes[token]) for token in best)
 
 
 def _worth(often: int, of: int, everywhere: int, total: int) -> float:
@@ -295,8 +314,13 @@ def _worth(often: int, of: int, everywhere: int, total: int) -> float:
     return often * math.log((often / of) / ((max(everywhere, often) + 1) / (total + 1)))
 
 
-def _is_name(shapes: Counter[str]) -> bool:
-    return shapes.most_common(1)[0][0].removesuffix("'s").removesuffix("’s") in GIVEN
+def _mostly(shapes: Mapping[str, int]) -> str:
+    """As it is written most often; the first of several."""
+    return max(shapes, key=shapes.__getitem__)
+
+
+def _is_name(shapes: Mapping[str, int]) -> bool:
+    return _mostly(shapes).removesuffix("'s").removesuffix("’s") in GIVEN
 
 
 # Relations -------------------------------------------------------------------------------------------
@@ -351,19 +375,26 @@ def _full_names(speakers: Iterable[str]) -> dict[str, str]:
 
 
 def _shown(view: View, found: Mapping[str, _Sum]) -> tuple[Relation, ...]:
-    seen = {node.line: node for node in view.visible([one.line for one in found.values()])}
-    ids = {line: node.id for line, node in seen.items()}
-    texts = {node.id: node.content for node in seen.values()}
     made = [
-        Relation(name, s.talks, s.mentions, s.mentioned, s.together, s.last, ids.get(s.line))
+        (Relation(name, s.talks, s.mentions, s.mentioned, s.together, s.last), s.line)
         for name, s in found.items()
     ]
-    kept = [one for one in made if one.evidence or one.times > 1]
-    kept.sort(key=lambda one: (-one.times, -one.last_at, one.name))
-    return tuple(
-        replace(one, name=_as_written(view, one.name, texts.get(one.evidence or "", "")))
-        for one in kept[:RELATIONS]
-    )
+    made.sort(key=lambda pair: (-pair[0].times, -pair[0].last_at, pair[0].name))
+    kept: list[Relation] = []
+    for start in range(0, len(made), RELATIONS):  # the evidence of those that are not shown is not read
+        some = made[start : start + RELATIONS]
+        seen = {node.line: node for node in view.visible([line for _, line in some])}
+        for one, line in some:
+            if (node := seen.get(line)) or one.times > 1:
+                kept.append(_evident(view, one, node))
+            if len(kept) == RELATIONS:
+                return tuple(kept)
+    return tuple(kept)
+
+
+def _evident(view: View, one: Relation, node: Node | None) -> Relation:
+    text = node.content if node else ""
+    return replace(one, name=_as_written(view, one.name, text), evidence=node.id if node else None)
 
 
 def _as_written(view: View, name: str, text: str) -> str:
@@ -379,8 +410,9 @@ def _told_of(rows: ProfileRows, who: Person) -> dict[int, float]:
     """Lineage → weight of the landmarks that the person tells, or that others tell of them by name."""
     found: dict[int, float] = {}
     for speaker, theirs in rows.tallies.items():
+        own = speaker in who.speakers
         for marker in (one for markers in theirs.landmarks.values() for one in markers):
-            if speaker in who.speakers or who.called & set(words(marker.of.lower())):
+            if own or not who.called.isdisjoint(cut(marker.of.lower())):
                 found[marker.line] = max(marker.weight, found.get(marker.line, 0.0))
     return found
 

@@ -450,8 +450,9 @@ def combined(tallies: Iterable[Tally]) -> Tally:
 
 
 def _added(parts: Iterable[Mapping[str, Met]]) -> dict[str, Met]:
-    found: dict[str, Met] = {}
-    for part in parts:
+    rest = iter(parts)
+    found = dict(next(rest, {}))
+    for part in rest:
         for name, met in part.items():
             held = found.get(name)
             if held is None:

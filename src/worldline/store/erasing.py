@@ -21,7 +21,7 @@ from worldline.hashing import node_id
 from worldline.model import Made, NodeDraft, Scope
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules import slots
-from worldline.store import held, ledger, words
+from worldline.store import counting, held, ledger, words
 from worldline.store.indexing import is_silent, sizes, words_of
 from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
@@ -536,6 +536,7 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> tuple[int, int]:
     if seals:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
+    counting.drop(tx.store, tx.tenant)
     tx.query(
         "INSERT INTO meta (key, value) VALUES (:key, :stamp) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         key=f"{UNSWEPT} {tx.tenant}",

@@ -424,14 +424,14 @@ class Uttered(NamedTuple):
     session: str | None
 
 
-def spoken(view: View, lines: Collection[int]) -> Iterator[Spoken]:
-    """The visible turns of people among these lineages, oldest first."""
+def spoken(view: View, lines: Collection[int], *, answers: bool = True) -> Iterator[Spoken]:
+    """The visible turns of people among these lineages, oldest first; with whom they answer, if that is asked."""
     ordered = sorted(lines)
     for start in range(0, len(ordered), TURNS_AT_ONCE):
-        yield from _some(view, ordered[start : start + TURNS_AT_ONCE])
+        yield from _some(view, ordered[start : start + TURNS_AT_ONCE], answers)
 
 
-def _some(view: View, lines: Sequence[int]) -> Iterator[Spoken]:
+def _some(view: View, lines: Sequence[int], answers: bool) -> Iterator[Spoken]:
     rows = view.query(
         "SELECT b.line, n.id, n.name, n.content, b.vf FROM json_each(:among) j"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = j.value"
@@ -440,7 +440,7 @@ def _some(view: View, lines: Sequence[int]) -> Iterator[Spoken]:
         among=listed(lines),
     )
     first = {row[0]: row for row in reversed(rows)}
-    before = _before(view, [row[1] for row in first.values()])
+    before = _before(view, [row[1] for row in first.values()]) if answers else {}
     for line, node, name, content, said_at in (first[line] for line in sorted(first)):
         speaker = fold(name)
         if speaker and role_of(name) != "assistant":
@@ -489,6 +489,8 @@ def _newest_in(view: View, table: str, speaker: str, after: int, most: int) -> l
             " ORDER BY x.node DESC LIMIT :reach",
             speaker=speaker, after=after, reach=reach,
         )  # fmt: skip
+        if not nodes:
+            return []
         rows = view.query(
             f"SELECT n.line FROM json_each(:among) j CROSS JOIN {table} t ON t.tenant = :t AND t.node = j.value{SEATS}"
             f" WHERE n.line > :after AND {view.seen()} ORDER BY t.node DESC, b.id LIMIT :most",

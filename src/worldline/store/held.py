@@ -153,6 +153,10 @@ class SeenWaiting(Struct, frozen=True):
     own: Sequence[WaitingText] = ()
     """Those that it alone may see."""
 
+    def beside(self, texts: Sequence[WaitingText]) -> SeenWaiting:
+        """With some more that are to come after them."""
+        return SeenWaiting(self.known, self.number, [*self.own, *texts]) if texts else self
+
     def held(self, terms: Set[str]) -> dict[str, list[bytes]]:
         """The postings under each of these terms that any text has."""
         found = {term: held for term in terms if (held := self.known.held(term, self.number))}
@@ -751,6 +755,8 @@ class Held:
         """By tenant and owner, how much of the memory is theirs, as it was counted some time ago."""
         self.counts: dict[Any, Any] = {}
         """How much a view holds, as it was counted after some changeset."""
+        self.counted: dict[int, Any] = {}
+        """By tenant, what was counted for a reader and is still to be written down."""
         self.facts: dict[tuple[int, int], dict[int, Any]] = {}
         """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
         self.landmarks: dict[tuple[str, int], Any] = {}
@@ -774,6 +780,7 @@ class Held:
         self.spread.clear()
         self.shares.clear()
         self.counts.clear()
+        self.counted.clear()
         self.facts.clear()
         self.landmarks.clear()
         self.waiting.clear()
@@ -806,6 +813,7 @@ class Held:
         """Drops what is kept in mind of a tenant whose rows were replaced."""
         self.vectors.pop(tenant, None)
         self.counts.clear()
+        self.counted.clear()
         self.facts.clear()
         self.swept.discard(tenant)
         self.waiting.clear()

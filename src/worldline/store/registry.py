@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import Any
 
 import msgspec
 import orjson
@@ -37,10 +35,9 @@ from worldline.model import (
 )
 from worldline.ports import Row, Store, Tenant, Tx, View
 from worldline.rules import handlers
-from worldline.store import ledger
 from worldline.store.held import CLAIM, its_own
 from worldline.store.tx import begin
-from worldline.store.view import NODE, listed, node_from
+from worldline.store.view import NODE, listed, node_from, scope_key
 
 
 def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeType]) -> Tenant:
@@ -104,11 +101,6 @@ def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
         else:
             scope_set(tx, [alone])
     return number
-
-
-def scope_key(scope: Scope) -> str:
-    """The canonical text of a scope: `agent=a&user=u`."""
-    return "&".join(f"{kind}={quote(value)}" for kind, value in sorted(scope.bound().items()))
 
 
 def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
@@ -438,158 +430,7 @@ def worlds(view: View) -> tuple[tuple[Node, str], ...]:
     )
 
 
-# Amounts ------------------------------------------------------------------------------------------
-
-
-class _Standing(NamedTuple):
-    """Where a history stands: its last changeset, its last rows, and how often rows were moved or erased."""
-
-    head: bytes = b""
-    sequence: int = 0
-    known: Instant = 0
-    moved: int = 0
-    belief: int = 0
-    edge: int = 0
-
-
-class _Amounted(NamedTuple):
-    """What some rows amount to, and when the next of them begins or ends by itself."""
-
-    visible: Counter[str]
-    edges: Counter[str]
-    rows: tuple[int, int, int]
-    """Versions, beliefs, edges."""
-    until: Instant
-
-    def changed(self, before: _Amounted, after: _Amounted) -> _Amounted:
-        """The same, where some rows amount to something else than before."""
-        rows = zip(self.rows, after.rows, before.rows, strict=True)
-        versions, beliefs, edges = (held + now - then for held, now, then in rows)
-        return _Amounted(
-            _less(self.visible + after.visible, before.visible),
-            _less(self.edges + after.edges, before.edges),
-            (versions, beliefs, edges),
-            min(self.until, after.until),
-        )
-
-
-def _less(counted: Counter[str], by: Counter[str]) -> Counter[str]:
-    return Counter({name: count for name in sorted(counted) if (count := counted[name] - by[name])})
-
-
-class _Counted(NamedTuple):
-    """What everything amounted to, where the history stood, and since which moment that holds."""
-
-    at: _Standing
-    since: Instant
-    sum: _Amounted
-
-
-_COUNTS = 64
-"""Of so many views it is kept in mind how much they hold."""
-_SINCE = 2_000
-"""So many changesets are caught up with; after more, everything is counted anew."""
-
-
-def amounts(view: View) -> dict[str, Any]:
-    """How much this tenant holds, as far as scope and world reach: what is visible by type, and every row ever written.
-
-    After a write, only what it touched is counted.
-    """
-    *standing, changesets, events = view.query(
-        "SELECT t.head, t.sequence, t.last_known, t.moved, (SELECT max(b.id) FROM beliefs b WHERE b.tenant = :t),"
-        " (SELECT max(e.id) FROM edges e WHERE e.tenant = :t), (SELECT count(*) FROM log l WHERE l.tenant = :t),"
-        " (SELECT count(*) FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node WHERE v.tenant = :t"
-        " AND v.state = 'pending' AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = n.line"
-        f" AND b.node = n.id AND {view.scoped('b')} AND {view.ever_inside('b.line')}))"
-        " FROM (SELECT 1 AS one) o LEFT JOIN tenants t ON t.tenant = :t"
-    )[0]
-    at = _Standing(bytes(standing[0] or b""), *(number or 0 for number in standing[1:]))
-    counted = _counted(view, at)
-    versions, beliefs, edges = counted.rows
-    return {
-        "visible": dict(counted.visible), "edges": dict(counted.edges), "versions": versions, "beliefs": beliefs,
-        "edge_rows": edges, "changesets": changesets, "pending_events": events,
-        "pending_merges": len(view.proposals("p.status = 'pending'")),
-    }  # fmt: skip
-
-
-def _counted(view: View, at: _Standing) -> _Amounted:
-    """From mind and from what was written since, where nothing has begun or ended by itself."""
-    if view.known < LATEST or view.closed or view.labels or not view.is_snapshot:
-        return _sum(view)
-    key = view.tenant, tuple(view.owned.items()), view.world, view.quarantined, view.hindsight
-    held: dict[Any, _Counted] = view.store.counts
-    found = held.get(key)
-    if found is None or not found.since <= view.valid < found.sum.until:
-        if len(held) >= _COUNTS:
-            held.clear()
-        held[key] = _Counted(at, view.valid, _sum(view))
-    elif found.at != at:
-        held[key] = _Counted(at, view.valid, _caught_up(view, found, at) or _sum(view))
-    return held[key].sum
-
-
-def _caught_up(view: View, found: _Counted, at: _Standing) -> _Amounted | None:
-    """With what was put and closed since; None where rows were erased or moved, or another history is looked at."""
-    then = found.at
-    log = view.query(
-        "SELECT l.sequence, l.hash, l.body FROM log l WHERE l.tenant = :t AND l.sequence >= :then"
-        " ORDER BY l.sequence LIMIT :most",
-        then=then.sequence, most=_SINCE + 1,
-    )  # fmt: skip
-    goes_on = (
-        log and (log[0][0], bytes(log[0][1])) == (then.sequence, then.head) and log[-1][0] == at.sequence
-    )
-    if view.world or at.moved != then.moved or not goes_on:
-        return None
-    ended: dict[str, list[int]] = {"beliefs": [], "edges": []}
-    for *_, body in log[1:]:
-        for table, closed, numbers, _ in ledger.sections(bytes(body)):
-            if closed and table in ended:
-                ended[table] += numbers
-    touched = {"belief": then.belief, "unbelieved": listed(ended["beliefs"]), "edge": then.edge,
-               "unlinked": listed(ended["edges"])}  # fmt: skip
-    return found.sum.changed(_sum(view.bind(known=then.known), **touched), _sum(view, **touched))
-
-
-_LINES = (
-    "(SELECT x.line FROM beliefs x WHERE x.tenant = :t AND x.id > :belief UNION SELECT y.line FROM beliefs y"
-    " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unbelieved))) u CROSS JOIN beliefs b"
-    " ON b.tenant = :t AND b.line = u.line AND b.kf <= :k"
-)
-_EDGES = (
-    "(SELECT x.id FROM edges x WHERE x.tenant = :t AND x.id > :edge UNION SELECT y.id FROM edges y"
-    " WHERE y.tenant = :t AND y.id IN (SELECT value FROM json_each(:unlinked))) u CROSS JOIN edges e"
-    " ON e.tenant = :t AND e.id = u.id AND e.kf <= :k"
-)
-
-
-def _sum(view: View, **touched: Any) -> _Amounted:
-    """Everything, or what the touched rows amount to by this known time: beliefs by lineages, edges by themselves."""
-    turns = (
-        "min(CASE WHEN {0}.vf > :v THEN {0}.vf ELSE :forever END), min(CASE WHEN {0}.vt > :v THEN {0}.vt ELSE"
-        " :forever END)"
-    )
-    believed = view.query(
-        f"SELECT b.type, count(DISTINCT CASE WHEN {view.seen()} THEN b.line END), count(DISTINCT b.node), count(*),"
-        f" {turns.format('b')} FROM {_LINES if touched else 'beliefs b'} WHERE b.tenant = :t AND {view.scoped('b')}"
-        f" AND {view.ever_inside('b.line')} GROUP BY b.type ORDER BY b.type",
-        **touched,
-    )
-    linked = view.query(
-        f"SELECT e.type, count(CASE WHEN {view.time('e')} THEN 1 END), count(*), {turns.format('e')}"
-        f" FROM {_EDGES if touched else 'edges e'} WHERE e.tenant = :t AND {view.scoped('e')}"
-        f" AND {view.edge_ever_inside()} GROUP BY e.type ORDER BY e.type",
-        **touched,
-    )
-    versions, beliefs = (sum(row[at] for row in believed) for at in (2, 3))
-    return _Amounted(
-        Counter({row[0]: row[1] for row in believed if row[1]}),
-        Counter({row[0]: row[1] for row in linked if row[1]}),
-        (versions, beliefs, sum(row[2] for row in linked)),
-        min((moment for row in (*believed, *linked) for moment in row[-2:]), default=FOREVER),
-    )
+# Spans ---------------------------------------------------------------------------------------------
 
 
 def span(view: View) -> dict[str, Interval | None]:

@@ -21,7 +21,7 @@ from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, described_draft, role_in
 from worldline.rules.kinds import STANDING
-from worldline.store import erasing, indexing, nights, packing, words
+from worldline.store import counting, erasing, indexing, nights, packing, words
 from worldline.store.held import length_of, same_embedder
 from worldline.store.indexing import (
     UNDESCRIBED,
@@ -372,6 +372,7 @@ def reindex(tx: Tx) -> Remade:
     """Makes words, descriptions and labels anew from the texts, and drops vectors that nobody can compare."""
     query = tx.store.query
     tx.store.mend_indexes()
+    counting.drop(tx.store, tx.tenant)
     everything = list(texts(query, tx.tenant))
     for table in WORDS:
         tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tx.tenant})
@@ -530,6 +531,10 @@ class RowOf(NamedTuple):
     values: dict[str, Any]
 
 
+_MADE_AGAIN = ", ".join(f"'{name}'" for name in ("compose", *counting.PASSES))
+"""Passes whose work is made again: with the vectors, and when somebody asks how much there is."""
+
+
 def _columns(table: str) -> str:
     return ", ".join(f'"{column}"' for column in TABLES[table])
 
@@ -550,7 +555,7 @@ def rows_of(view: View) -> Iterator[RowOf]:
         if table == "texts":
             source += f" UNION ALL SELECT {_columns(table)} FROM cold_texts WHERE tenant = :t"
         if table == "sleep":
-            source += " AND pass <> 'compose'"  # what is composed of vectors is made again with them
+            source += f" AND pass NOT IN ({_MADE_AGAIN})"
         for row in view.query(f"{source} ORDER BY {_KEYS.get(table, 'id')}"):
             yield RowOf(table, _told(table, columns, row))
 

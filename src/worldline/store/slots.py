@@ -177,9 +177,16 @@ def slots_of(tx: Tx, subject: int) -> Collection[str]:
     return {*(row[0] for row in rows), *(row[3] for row in tx.rows["facts"] if row[2] in lines)}
 
 
-def open_facts_among(tx: Tx, nodes: Collection[int], scope: int) -> list[OpenFact]:
-    """Which of these nodes are facts that are believed and not over, with the names of their subjects."""
-    found = [_open(row[1:], row[0]) for row in tx.open_facts_among(nodes, scope)] if nodes else []
+def open_facts_among(tx: Tx, nodes: Collection[int], scope: int, *, before: bool = False) -> list[OpenFact]:
+    """Which of these nodes are facts that are believed and not over, with the names of their subjects.
+
+    Those that were stored `before` need not be written out first, unless something was closed.
+    """
+    before = before and not tx.closes["beliefs"]
+    if before:
+        tx.note()
+    view = tx.peek() if before else tx
+    found = [_open(row[1:], row[0]) for row in view.open_facts_among(nodes, scope)] if nodes else []
     if tx.gathering:
         tx.gathering.note(found)
     return found

@@ -29,7 +29,8 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx
-from worldline.store import indexing, ledger
+from worldline.store import counting, indexing, ledger
+from worldline.store.held import FRESH
 from worldline.store.indexing import UNDESCRIBED, is_silent
 from worldline.store.loading import ALWAYS, Loading
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
@@ -76,11 +77,17 @@ class SqlTx(Loading, Tx):
         """Whether any type or predicate is registered."""
         self._merged = found.merged
         self._next = dict(found.last)
+        self._counted = found.counted
+        self._far = self.sequence + self._next["beliefs"] + self._next["edges"]
+        """How many changesets and rows there were when it began."""
         self.rows: dict[str, list[Row]] = {table: [] for table in COLUMNS}
         self._words: list[tuple[int, str, str, str]] = []
         self._texts, self._tokens, self._told = 0, 0, 0
-        self._dirty = False
-        """Whether anything is gathered that is not written yet."""
+        self._dirty = self._unwritten = False
+        """Whether anything is gathered that is not noted yet, and that is noted and not written."""
+        self._noted: dict[str, int] = {}
+        self._ended: dict[str, int] = {}
+        """By table, how many of the gathered rows and ends are noted."""
         self.indexed_nodes: list[int] = []
         """The nodes whose text this changeset put and which get a vector."""
         self.closes: dict[str, list[int]] = {table: [] for table in CLOSABLE}
@@ -165,9 +172,14 @@ class SqlTx(Loading, Tx):
     def matching(
         self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True
     ) -> list[tuple[int, float]]:
-        """As in the view, with the words that this changeset has gathered."""
-        self.words()
-        return super().matching(tokens, limit, texts=texts, facts=facts)
+        """As in the view, with the words that this changeset has gathered; few need not be written out for it."""
+        self.note()
+        view = self.peek()
+        if len(self._words) < FRESH:
+            view.gathered = self._words
+        else:
+            self.words()
+        return view.matching(tokens, limit, texts=texts, facts=facts)
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """As in the view, with the words that this changeset has gathered."""
@@ -677,16 +689,32 @@ class SqlTx(Loading, Tx):
 
     def flush(self) -> None:
         """Writes what has been gathered, and notes it for the log."""
-        if self._dirty:
-            self._dirty, self.gathering = False, None
+        self.note()
+        if self._unwritten:
+            self._unwritten = False
             self._write()
 
+    def note(self) -> None:
+        """Notes for the log what has been gathered; written out it is with the next rows, or before they are read."""
+        if not self._dirty:
+            return
+        self._dirty, self._unwritten, self.gathering = False, True, None
+        for table, rows in self.rows.items():
+            if len(rows) > (known := self._noted.get(table, 0)):
+                self.ledger.put(table, rows[known:] if known else rows)
+                self._noted[table] = len(rows)
+        for table, closed in self.closes.items():
+            if len(closed) > (known := self._ended.get(table, 0)):
+                self.ledger.closed(table, closed[known:], self.stamp)
+                self._ended[table] = len(closed)
+
     def _write(self) -> None:
+        self._noted.clear()
+        self._ended.clear()
         for table, rows in self.rows.items():
             if rows:
                 self.rows[table] = []
                 self.store.put(table, rows)
-                self.ledger.put(table, rows)
         if self._tokens - self._told >= MANY_WORDS:
             self._told = self._tokens
             self.words()
@@ -697,7 +725,6 @@ class SqlTx(Loading, Tx):
                     f"UPDATE {table} SET kt = :stamp WHERE tenant = :t AND id IN {LISTED} AND kt = :forever",
                     {"t": self.tenant, "stamp": self.stamp, "forever": FOREVER, "among": listed(closed)},
                 )
-                self.ledger.closed(table, closed, self.stamp)
 
     def finish(self, kind: str) -> None:
         """Hashes of every world touched, then one row in the log."""
@@ -723,6 +750,10 @@ class SqlTx(Loading, Tx):
                 "tokens": self._tokens,
             },
         )
+        at = counting.Standing(
+            self.sequence, self.head, self.stamp, *(self._next[t] for t in ("nodes", "beliefs", "edges"))
+        )
+        counting.follow(self.store, self.tenant, at, self._counted, self._far)
 
 
 def begin(store: Store, tenant: Tenant, **how: Any) -> Tx:
@@ -771,6 +802,8 @@ class Begun(NamedTuple):
     """Whether any type or predicate is registered."""
     scope: int
     """The number of the scope set that was asked for; 0 where it is not made yet."""
+    counted: int | None
+    """How far the counts that are kept have come."""
 
 
 def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
@@ -779,7 +812,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         f"SELECT {_LAST}, r.hash, r.name, r.line, w.head, w.hash, w.digest,"
         " EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted'),"
         " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = :t AND o.kt = :forever),"
-        " coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0)"
+        f" coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0), {counting.FAR}"
         " FROM tenants t LEFT JOIN nodes r ON r.tenant = :t AND r.id = :root"
         " LEFT JOIN worlds w ON w.tenant = :t AND w.line = :root WHERE t.tenant = :t",
         {"t": tenant, "root": root, "scope": scope, "forever": FOREVER},
@@ -792,6 +825,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         bool(row[at + 6]),
         bool(row[at + 7]),
         int(row[at + 8]),
+        row[at + 9] if isinstance(row[at + 9], int) else None,
     )
 
 

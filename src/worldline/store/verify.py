@@ -35,7 +35,7 @@ from worldline.model import Damage, Verification
 from worldline.ports import Store
 from worldline.rules import slots
 from worldline.rules.handlers import edge_made, node_made
-from worldline.store import erasing, ledger, nights, reindexing, words
+from worldline.store import counting, erasing, ledger, nights, reindexing, words
 from worldline.store.indexing import is_silent
 from worldline.store.schema import CLOSABLE, COVERED, WORDS_PER_NODE
 from worldline.store.view import label_value
@@ -430,6 +430,8 @@ def _check_words(check: Checker) -> None:
             check.found(
                 f"{table} row ({told})", "it is not what a night left there; worldline reindex drops it"
             )
+        if not counting.is_sound(lambda sql, args: check.rows(sql, **args), check.tenant):
+            check.found("the counts", "they are not those of the rows; worldline reindex drops them")
         for fault in chain_(derived.wrong_words(), derived.others()):
             check.found(*fault)
     for name in check.store.missing_indexes():

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from msgspec import Struct
@@ -189,6 +190,8 @@ class SqlView(View):
         if only is not None:
             self.args["only"] = listed(only)
 
+    gathered: Sequence[Any] = ()
+    """Texts that a changeset has put and not written out, to be found among the others."""
     is_snapshot = True
     """Whether nothing that it sees can change while it is looked at."""
 
@@ -637,11 +640,27 @@ class SqlView(View):
             "SELECT p.hash, a.hash, b.hash, p.status, p.tier, p.score, p.reason, p.kf, p.kt, p.id, p.a, p.b"
             " FROM proposals p CROSS JOIN nodes a ON a.tenant = :t AND a.id = p.a"
             " CROSS JOIN nodes b ON b.tenant = :t AND b.id = p.b"
-            f" WHERE p.tenant = :t AND {where} AND p.kf <= :k AND p.kt > :k AND {self.scoped('p')}"
-            f" AND {self._end_seen_ever('p.a')} AND {self._end_seen_ever('p.b')} ORDER BY p.id",
+            f" WHERE p.tenant = :t AND {where} AND {self._proposed()} ORDER BY p.id",
             **args,
         )
         return [proposal_from(row) for row in rows]
+
+    def pending_merges(self) -> int:
+        """How many proposals wait for a decision."""
+        sql = f"SELECT count(*) FROM proposals p WHERE p.tenant = :t AND p.status = 'pending' AND {self._proposed()}"
+        return int(self.query(sql)[0][0])
+
+    def _proposed(self) -> str:
+        """A proposal `p` as it stood at this known time, both of whose ends were ever seen here."""
+        return (
+            f"p.kf <= :k AND p.kt > :k AND {self.scoped('p')} AND {self._end_seen_ever('p.a')}"
+            f" AND {self._end_seen_ever('p.b')}"
+        )
+
+
+def scope_key(scope: Scope) -> str:
+    """The canonical text of a scope: `agent=a&user=u`."""
+    return "&".join(f"{kind}={quote(value)}" for kind, value in sorted(scope.bound().items()))
 
 
 def bound(store: Store, tenant: int, **bindings: Any) -> View:

@@ -236,7 +236,8 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
             found.setdefault(row[4] if row[0] else None, []).append(row)
     total = sum(int(row[5]) for row in found.get(None, ()) if not row[1])
     waiting = look_at_waiting(view, seen, total, fresh)
-    found.setdefault(None, []).append((2, 0, 0, 0, "", "", "", waiting))
+    found.setdefault(None, []).append((2, 0, 0, 0, "", "", "", waiting.beside(view.gathered)))
+    found[None].append((0, 0, len(view.gathered), sum(map(length_of, view.gathered)), "", "0", "", None))
     texts = sum(int(row[2]) for row in found.get(None, ()) if row[0] == 0)
     if any(texts > 2 * share.texts for share in known.values()):
         view.store.shares.clear()

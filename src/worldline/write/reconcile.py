@@ -436,7 +436,7 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
     """The open facts among what shares words with a message; not those learned just now."""
     return [
         (held, row, name)
-        for held, row, name in _held_among(tx, nodes, place)
+        for held, row, name in _held_among(tx, nodes, place, before=True)
         if row.belief.known.start < tx.stamp and held.rank != "given"
     ]
 
@@ -539,9 +539,10 @@ def _note_wording(tx: Tx, object_: int, claim: Claim) -> None:
         tx.add("wordings", object_, claim.key, stem(kind), int(placed))
 
 
-def _held_among(tx: Tx, nodes: Sequence[int], place: Place) -> list[tuple[HeldValue, FactRow, str]]:
+def _held_among(tx: Tx, nodes: Sequence[int], place: Place, *, before: bool = False) -> Before:
     """Of these nodes the facts that are believed and not over, with the names of their subjects."""
-    return [(*_as_held(fact), fact.subject_name) for fact in slots.open_facts_among(tx, nodes, place.scope)]
+    found = slots.open_facts_among(tx, nodes, place.scope, before=before)
+    return [(*_as_held(fact), fact.subject_name) for fact in found]
 
 
 def _held(
