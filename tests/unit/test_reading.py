@@ -35,6 +35,13 @@ Mette, whose husband owns a kiln, lives in Ribe. | Mette's husband owns kiln; Me
 I report to Solveig Brandt now, she runs the archive. | Ana reports to Solveig Brandt; Solveig Brandt runs archive
 I sold the drill to my cousin Aksel. | Ana's cousin is Aksel; Ana sold drill to Aksel; Ana sold drill
 Sprained my ankle on Friday, missed the ferry. | Ana sprained ankle; Ana missed ferry
+Yeah, John. Sold the piano. | Ana sold piano
+Cool, James! Met two developers and joined a chess club. | Ana met two developers; Ana joined chess club
+I joined a nearby church. | Ana joined nearby church
+I joined Halden Dairy in May. | Ana works at Halden Dairy
+I joined a small firm. | Ana works at small firm
+Budget was 900, but Otto found another 250. | Budget was 900; Otto found 250
+Estimate £2,300, deposit asked for. | Estimate is £2,300
 I'm tall and wear size 46 shoes. | Ana is tall; Ana wears size 46 shoes
 The ladder is in our neighbour Piet's shed. | Ana's neighbour is Piet; ladder is in Piet's shed
 The kiosk closes at quarter to six. | kiosk closes at quarter to six
@@ -315,6 +322,8 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 
 NOTHING = """
+The lecture made me think about my father.
+Thanks, Maria. Gotta go.
 I'm so done with this winter.
 Those shoes won't work for me.
 I thought you lived in Bristol!

@@ -765,10 +765,11 @@ class _Reader(Roles):
         begun = any(self.tree.tokens[c.at].head == clause.at and c.lemma in GONE_TO for c in self.clauses)
         if not happened or mine or noted or begun or clause.plan or clause.used or clause.word:
             return []
-        if clause.lemma in ("have", "do", "be", "get") or not all(
-            p.dated or self._is_when(p) for p in clause.parts
-        ):
-            return []
+        brings = clause.lemma in ("have", "do", "be", "get", "make") or bool(
+            self.tree.kids(clause.at, "ccomp")
+        )
+        if brings or not all(p.dated or self._is_when(p) for p in clause.parts):
+            return []  # "it made me think" tells what came of it, and not that it made
         key = predicate_key(clause.verb.split(), "")
         gone = [self.tree.tokens[i] for i in (clause.at, *self.tree.kids(clause.at, "xcomp"))]
         reads = " ".join(t.low for t in gone) if clause.over else clause.reads  # "stopped running"

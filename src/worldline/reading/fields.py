@@ -59,7 +59,8 @@ _PERSON = re.compile(
 )
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
 _THING = re.compile(
-    r"\s*[A-Z][a-z]+(?: [a-z]+)? (?:[\"“][^\"”]+[\"”]|[\w-]*\d[\w-]*)(?P<comma>,) (?!and |which |who |the |our |my )"
+    r"\s*[A-Z][a-z]+(?: (?!(?:is|are|was|were|has|had|costs?)\b)[a-z]+)?"
+    r" (?:[\"“][^\"”]+[\"”]|[\w-]*\d[\w-]*)(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
     r"[a-z\d][^,:;.]*,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
     re.S,
 )

@@ -326,6 +326,8 @@ STATES = {
 }
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
+_JOINS = frozenset({"join", "rejoin"})
+"""Who joins a church, a forum or a tournament is not employed there; who joins Siemens or a firm is."""
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 HABIT = re.compile(
     r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
@@ -570,6 +572,8 @@ class Matching(Whom):
         first = next((p for p in clause.parts if p.prep and not p.dated), None)
         further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
+            return None
+        if pattern.verb in _JOINS and family.name == "works_at" and not self._is_named(family, o):
             return None
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None

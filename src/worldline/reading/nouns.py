@@ -264,19 +264,25 @@ class Terse(Nouns):
     """The part of a sentence's reader that knows notes without verbs."""
 
     def _topic(self) -> None:
-        """Whom a note is about: the name that its first words without a verb are or call."""
+        """Whom a note is about: the name that its first words without a verb are or call; not who is spoken to.
+
+        "Interview, Silvan Pettigrew." heads a note; "Cool, James!" and a first name alone head none.
+        """
         first = next(self._stretches(), None)
         if self.talk.topic or self.talk.begun or first is None:
             return
         self.talk.begun = True
         root = self.tree.root
-        if self.tree.tokens[root].pos in ("VERB", "AUX") or self.tree.text.rstrip().endswith("?"):
+        if self.tree.tokens[root].tag not in ("NN", "NNP") or _SPOKEN.search(self.tree.text):
             return
         for at in (root, *self.tree.kids(root, "appos", "npadvmod")):
             noun = self.tree.short(self.tree.noun(at, self.days, deep=False))
-            full = at != root and len(noun.text.split()) > 1 and noun.text.istitle()
-            person = full or self._is_who(noun, noun.text) == "person"
-            if self.tree.tokens[at].pos == "PROPN" and person and at not in self.days:
+            several = len(noun.text.split()) > 1
+            person = (at != root and several and noun.text.istitle()) or self._is_who(
+                noun, noun.text
+            ) == "person"
+            named = self.tree.tokens[at].pos == "PROPN" and (several or len(self.tree.tokens) > 2)
+            if named and person and at not in self.days:
                 self.talk.topic = self.talk.person = noun.text
 
     def _noted(self) -> Iterator[tuple[Claim, Noun]]:
@@ -423,11 +429,13 @@ class Terse(Nouns):
             else None
         )
 
-    def _spoken_of(self) -> str:
-        """The thing that the sentence in front speaks of: "The bell was recast, weight 820 kg"."""
-        name = self.whom(self.subject) if self.subject is not None else ""
-        thing = self.subject is not None and self._is_who(self.subject, name) != "person"
-        return name if thing else ""
+    def _spoken_of(self, noun: str) -> str:
+        """The thing that the sentence in front of a noun speaks of: "The bell was recast, weight 820 kg"."""
+        subject = self.subject
+        if subject is None or subject.chars[0] >= self._offset + self.tree.text.find(noun):
+            return ""
+        name = self.whom(subject)
+        return name if self._is_who(subject, name) != "person" else ""
 
     def _day(self, said: str, dated: set[str]) -> Claim | None:
         """ "thesis due 30 September"."""
@@ -466,7 +474,7 @@ class Terse(Nouns):
             return None
         family = next((n.family for n in self.families.by_noun(noun.lower())), None)
         mine = family is not None and family.subject == "person"
-        owner = self.talk.topic or self._spoken_of() or (self.talk.speaker if mine else "")
+        owner = self.talk.topic or self._spoken_of(noun) or (self.talk.speaker if mine else "")
         if owner and not due:
             return self._noun_claim(owner, noun, value, kind)
         is_ = f"is {'on' if due == 'on' else 'due'}" if due else "is"
