@@ -324,6 +324,7 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 NOTHING = """
 The lecture made me think about my father.
 Thanks, Maria. Gotta go.
+They give me peace and strength.
 I'm so done with this winter.
 Those shoes won't work for me.
 I thought you lived in Bristol!

@@ -575,6 +575,8 @@ class Matching(Whom):
             return None
         if pattern.verb in _JOINS and family.name == "works_at" and not self._is_named(family, o):
             return None
+        if pattern.verb == "give" and family.name == "owns" and clause.tense == "present":
+            return None  # "they give me hope": what was given once is owned
         if not self._may_have(family, s, subject) or (family.words and not self._is_word_of(pattern, o)):
             return None
         if subject == object_ or (pattern.effect == "ends" and clause.negated and clause.dep == "relcl"):
