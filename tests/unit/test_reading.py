@@ -325,6 +325,7 @@ NOTHING = """
 The lecture made me think about my father.
 Thanks, Maria. Gotta go.
 They give me peace and strength.
+I wanted to bring the lamp home.
 I'm so done with this winter.
 Those shoes won't work for me.
 I thought you lived in Bristol!

@@ -35,6 +35,7 @@ _ASPECT = {
 _PLANS = frozenset(
     "plan want intend hope aim expect need mean wish decide prepare propose promise agree offer consider".split()
 )
+_WISHES = frozenset("want hope mean wish".split())
 _NOW = frozenset("now currently nowadays finally just already recently instead back".split())
 _OUGHT = frozenset({"have", "need", "must"})
 FEELING = frozenset("love hate dislike loathe adore detest prefer".split())
@@ -242,6 +243,8 @@ class _Marks(Struct):
     plan: bool = False
     ought: bool = False
     future: bool = False
+    wished: bool = False
+    """ "I wanted to bring it home": whether that came about is not said, and a plan it is no more."""
 
 
 def _clause(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]) -> Clause | None:
@@ -261,6 +264,7 @@ def _clause(tree: Tree, at: int, days: frozenset[int], before: dict[int, Clause]
             marks.future = True
         elif lemma in _PLANS:
             marks.plan = True
+            marks.wished |= token.tag == "VBD" and lemma in _WISHES
         if negated and not marks.over:
             marks.plan = True
         end = inner
@@ -334,7 +338,7 @@ def _framed(
         used=marks.used,
         begins=marks.begins,
         plan=marks.plan,
-        unreal=is_unreal(tree, at, low) or (marks.future and bool(low & {"was", "were"})),
+        unreal=is_unreal(tree, at, low) or marks.wished or (marks.future and bool(low & {"was", "were"})),
         aim=is_aim(tree, at),
         asks=_asks(tree, at),
         orders=_orders(tree, at, subjects),
