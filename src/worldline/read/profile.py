@@ -56,7 +56,7 @@ from worldline.store.nights import verbatim
 from worldline.store.people import Ascribed, about, only_speaker
 from worldline.store.search import HeldFact
 from worldline.store.words import spread
-from worldline.text import estimate_tokens, fold, stop, visible
+from worldline.text import content_words, estimate_tokens, fold, visible
 from worldline.text import tokens as cut
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
     others = [(name, style) for name, style in sorted(rows.styles.items()) if name not in who.speakers]
     found = nearest(mine, others)
     together = "\n".join(said)
-    habits = {mark: _times(mark, together) / max(len(said), 1) for mark in _HABITS}
+    habits = {mark: len(rule.findall(together)) / max(len(said), 1) for mark, rule in _HABITS.items()}
     return Style(
         own.turns,
         round(own.words / own.turns, 1),
@@ -270,17 +270,6 @@ def _style(view: View, who: Person, own: Tally, rows: ProfileRows) -> Style:
         found[0] if found else None,
         round(found[1], 3) if found else None,
     )
-
-
-_CAPITALS = re.compile(r"[A-Z]{3}")
-_SIGNS = {"!": ("!",), "?": ("?",), "…": ("..", "…")}
-
-
-def _times(mark: str, text: str) -> int:
-    """How often a habit shows; most texts have nothing of it, which is seen faster than its places are."""
-    signs = _SIGNS.get(mark)
-    some = any(sign in text for sign in signs) if signs else _CAPITALS.search(text)
-    return len(_HABITS[mark].findall(text)) if some else 0
 
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+|[\u4e00-\u9fff]+")
@@ -293,8 +282,7 @@ def telling(view: View, texts: Sequence[str], most: int) -> tuple[str, ...]:
 
     They are used again and again here and seldom elsewhere; names of people are not among them.
     """
-    dull = stop()
-    often = Counter(chain.from_iterable(set(cut(text)) - dull for text in texts))
+    often = Counter(chain.from_iterable(set(content_words(text)) for text in texts))
     least = max(1 if len(texts) < 8 else 2, len(texts) // _COMMON)
     shapes: dict[str, dict[str, int]] = {t: {} for t, n in often.items() if n >= least and len(t) > 2}
     for word, times in Counter(_WORD.findall("\n".join(texts))).items():
