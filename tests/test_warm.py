@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -55,3 +57,17 @@ def test_signals_reach_it(number: signal.Signals) -> None:
         time.sleep(0.01)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_caller_that_goes_unheard_ends_nobody_else() -> None:
+    """One that is gone before it read which process it has takes that along, and the next one is served."""
+    address = warm.python()[-1]
+    with socket.socket(socket.AF_UNIX) as connection, open(os.devnull, "r+b") as nothing:
+        connection.connect(address)
+        told = "\0".join([os.getcwd(), "2", "-c", "import time; time.sleep(60)"]) + "\0\0"
+        socket.send_fds(connection, [told.encode()], [nothing.fileno()] * 3)
+        assert select.select([connection], [], [], 10)[0], "told which process it has"
+
+    done = subprocess.run([*warm.python(), "-c", "print('here')"], capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.returncode) == ("here\n", 0)

@@ -151,12 +151,22 @@ class _Template:
             os.close(descriptor)
         self._callers[pid] = caller
         self._events.register(caller, selectors.EVENT_READ, pid)
-        caller.sendall(b"%d\n" % pid)
+        with contextlib.suppress(OSError):  # a caller that is gone already is heard of next
+            caller.sendall(b"%d\n" % pid)
         return None
 
     def _hear(self, pid: int) -> None:
-        """A caller that is gone takes its process along, as if that were killed itself."""
-        if pid in self._callers and not self._callers[pid].recv(64):
+        """A caller that is gone takes its process along, as if that were killed itself.
+
+        One that goes with words of ours unread resets the connection instead of closing it.
+        """
+        if pid not in self._callers:
+            return
+        try:
+            gone = not self._callers[pid].recv(64)
+        except OSError:
+            gone = True
+        if gone:
             self._events.unregister(self._callers[pid])
             os.kill(pid, signal.SIGKILL)
 

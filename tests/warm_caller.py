@@ -5,9 +5,15 @@ import signal
 import socket
 import sys
 
+_PASSED = (signal.SIGTERM, signal.SIGINT)
+
 
 def main() -> None:
-    """Passes arguments, folder, environment and streams on; signals too; ends as the process ends."""
+    """Passes arguments, folder, environment and streams on; signals too; ends as the process ends.
+
+    Signals that come before there is a process to pass them on to wait for it.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED)
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(sys.argv[1])
     args = sys.argv[2:]
@@ -18,8 +24,9 @@ def main() -> None:
     connection.sendall(data[sent:])
     answers = connection.makefile("rb")
     pid = int(answers.readline())
-    for name in (signal.SIGTERM, signal.SIGINT):
+    for name in _PASSED:
         signal.signal(name, lambda number, _: os.kill(pid, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED)
     for number in (0, 1, 2):
         os.close(number)
     ended = int(answers.readline() or b"1")
