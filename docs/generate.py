@@ -242,8 +242,9 @@ _FAMILIES_INTRO = """\
 What people say in many ways is kept in one slot for each relation: "moved to Lisbon", "is based in Lisbon" and
 "has a flat in Lisbon" all speak of where somebody lives. A family says how a fact of it reads, from both ends; whether
 it holds one value at a time, many, or a series of readings; what kind of thing its object is; and which wordings say
-that it holds or begins, and that it ends. `S` is whom it is about, `O` the object, `X` anybody else. The whole table,
-with all wordings, is `src/worldline/lexicon/families.toml`.
+that it holds or begins, and that it ends. `S` is whom it is about, `O` the object, `X` anybody else; a wording with "?"
+counts only where the object is a name or called by a noun of the family ("started metformin", not "a blog"). The
+whole table, with all wordings, is `src/worldline/lexicon/families.toml`.
 
 Facts that are given (`remember(facts=…)`, `memory_write`, REST) are matched onto the same families by name, reading,
 noun or wording, so that they meet what is read. A relation that no family knows stays as it is written.

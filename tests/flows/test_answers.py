@@ -417,3 +417,42 @@ def test_a_counterpart_does_not_answer(told):
     memory = told(("2026-03-02", "Otto", "Gas meter at the old workshop: 30962."))
     assert answer(memory, "What's the gas meter reading at the new workshop?") is None
     assert answer(memory, "What's the gas meter reading at the old workshop?") == "30962"
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("I don't live in Berlin.", "Where does Wanda live?"),
+        ("I never worked at Shell.", "Where does Wanda work?"),
+        ("I used to work at Shell.", "Where does Wanda work?"),
+        ("I'd love to live in Tokyo.", "Where does Wanda live?"),
+        ("If I lived in Paris I'd be happy.", "Where does Wanda live?"),
+        ("I got an offer from Meta.", "Where does Wanda work?"),
+        ("I hate coriander.", "What does Wanda like?"),
+        ("Eva doesn't drive a Volvo.", "What does Eva drive?"),
+    ],
+)
+def test_what_is_denied_wished_for_or_over_is_no_answer(told, said, question):
+    """A value that is named only to say that it is not so answers nothing about now."""
+    assert answer(told(("2026-03-02", "Wanda", said)), question) is None
+
+
+@pytest.mark.parametrize("over", ["I don't work at Nordwind anymore.", "I quit my job at Nordwind."])
+def test_what_was_just_given_up_is_no_answer(told, over):
+    """Neither the sentence that told it nor the one that ends it answers where somebody works."""
+    memory = told(("2026-03-02", "Wanda", "I work at Nordwind."), ("2026-04-02", "Wanda", over))
+    assert answer(memory, "Where does Wanda work?") is None
+
+
+def test_a_denial_does_not_hide_what_holds(told):
+    """Who says where they do not live is still answered by where they do."""
+    memory = told(
+        ("2026-03-02", "Wanda", "I live in Rome."), ("2026-04-02", "Wanda", "I don't live in Berlin.")
+    )
+    assert answer(memory, "Where does Wanda live?") == "Rome"
+
+
+def test_a_former_value_answers_a_question_about_it(told):
+    """What is over is given where it is asked for."""
+    memory = told(("2026-03-02", "Wanda", "I used to work at Shell."))
+    assert answer(memory, "Where did Wanda use to work?") == "Shell"

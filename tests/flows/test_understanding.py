@@ -503,3 +503,11 @@ def test_what_became_of_a_thing_may_be_said_by_its_kind(talk, first, then):
     talk.say(then)
     assert len(held) == 1
     assert held.isdisjoint(talk.believed())
+
+
+def test_a_move_ends_a_home_and_no_job(talk):
+    """ "Moved to Turin" follows where somebody lived; who employs them is another matter."""
+    talk.say("My sister Eva lives in Rome and works at Fiat.")
+    talk.say("Eva moved to Turin.")
+
+    assert {"Eva lives in Turin", "Eva works at Fiat"} <= talk.believed()

@@ -67,7 +67,7 @@ def test_the_epoch_is_a_time_like_any_other(memory):
     b = memory.note("learning", "b", valid_from=-10).id
     memory.link(a, "supersedes", b)
     assert memory.at(valid=-1).get(b).valid.end == 0
-    assert memory.query().at(valid=0, as_of=-5).run().names == set()
+    assert memory.query().at(valid=0, known=-5).run().names == set()
     memory.fact(Fact("Ann", "likes", "tea", valid_from=0))
     assert memory.list("Fact").items[0].valid.start == 0
 

@@ -12,7 +12,7 @@ from worldline.reading.families import PREPOSITIONS, Family, build, families, pa
 ALL = sorted(families().all.values(), key=lambda family: family.name)
 KINDS = set(
     "person place organisation thing animal amount count date duration time text state activity language food "
-    "role contact event money weekday".split()
+    "role contact event money weekday goods".split()
 )
 CLASSES = {"default", "financial", "medical", "preference"}
 PAST = {line.split()[1] for line in lines("irregular_verbs.txt")}
@@ -21,7 +21,7 @@ HERE = {"reads": "lives in"}
 
 def phrases(family: Family) -> list[str]:
     """All little clauses of a family."""
-    return [*family.states, *family.begins, *family.ends]
+    return [said.removesuffix("?") for said in (*family.states, *family.begins, *family.ends)]
 
 
 def test_there_are_enough() -> None:

@@ -40,6 +40,7 @@ Cool, James! Met two developers and joined a chess club. | Ana met two developer
 I joined a nearby church. | Ana joined nearby church
 I joined Halden Dairy in May. | Ana works at Halden Dairy
 I joined a small firm. | Ana works at small firm
+I've started with the basic setup. | Ana started with basic setup
 Budget was 900, but Otto found another 250. | Budget was 900; Otto found 250
 Estimate £2,300, deposit asked for. | Estimate is £2,300
 I'm tall and wear size 46 shoes. | Ana is tall; Ana wears size 46 shoes
@@ -49,7 +50,7 @@ The crèche costs us 420 a month. | crèche costs 420 a month
 I keep my passport in the safe. | Ana keeps Ana's passport in safe
 We moved to Lyon last week, any tips for a dentist? | Ana lives in Lyon
 The woman who leads our choir, Thea Lind, plays the oboe. | Thea Lind leads Ana's choir; Thea Lind plays oboe
-My aunt runs a small inn in Bergen. | Ana's aunt runs small inn in Bergen
+My aunt runs a small inn in Bergen. | Ana's aunt runs small inn; Ana's aunt runs small inn in Bergen
 Sanne is the one who walks the dog. | Sanne walks dog
 Lotte is the one with the nut allergy. | Lotte has nut allergy
 My sister plays the oboe and so does her husband. | Ana's sister plays oboe; Ana's sister's husband plays oboe
@@ -413,6 +414,33 @@ def the_claim(text: str) -> Claim:
     return claim
 
 
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("I started metformin.", "takes_medication"),
+        ("I started apixafen last week.", "takes_medication"),
+        ("I started a blog.", ""),
+        ("We went on a camping trip.", ""),
+        ("I attended a pottery workshop.", "attended"),
+        ("I attend Halden College.", "studies_at"),
+        ("I attend Stanford.", "studies_at"),
+        ("I play the cello.", "plays_instrument"),
+        ("I play volleyball.", "plays_sport"),
+        ("I do yoga.", "plays_sport"),
+        ("I know Spanish.", "speaks"),
+        ("I have a boat.", "owns"),
+        ("I have trouble with the printer.", ""),
+        ("She gave me good advice.", ""),
+        ("I started with the budget.", ""),
+        ("I'm staying in Galway.", "stays_in"),
+    ],
+)
+def test_words_that_may_mean_anything_mean_a_family_of_its_own_kind_of_thing(text: str, family: str) -> None:
+    """ "Started" is of a medicine where a medicine was started, and of nothing in particular where a blog was."""
+    read_as = {claim.family for claim in read(text, "Ana", said_at=SAID).claims}
+    assert family in read_as if family else not any(read_as)
+
+
 @pytest.mark.parametrize(("text", "wanted"), table(FACTS), ids=lambda v: v if isinstance(v, str) else "")
 def test_sentence(text: str, wanted: list[str]) -> None:
     """A sentence gives its facts, as English sentences, and no others."""
@@ -691,3 +719,24 @@ def test_a_reading_is_kept_without_what_it_does_not_say():
     }
     assert DECODER.decode(msgspec.msgpack.encode(in_full)) == said
     assert len(packed) < 0.75 * len(msgspec.msgpack.encode(in_full))
+
+
+def test_what_is_over_in_one_clause_goes_on_in_the_other() -> None:
+    """ "No longer" belongs to its own verb, a colour to its thing, and "team lead" is one role."""
+    told = [
+        "I eat fish again, so I'm no longer strictly vegetarian.",
+        "I drive a grey Skoda Octavia.",
+        "My team lead is Tom.",
+    ]
+    assert [facts(read(text, "Ana", said_at=SAID)) for text in told] == [
+        ["Ana eats fish", "Ana is no longer vegetarian"],
+        ["Ana drives grey Skoda Octavia"],
+        ["Ana's team lead is Tom"],
+    ]
+
+
+def test_code_that_is_shown_states_nothing() -> None:
+    """What stands between fences is nobody's talk; what is said around it is."""
+    text = "I use Flask.\n```css\nmargin: 0\nimage: project2.jpg\n```\nI live in Porto."
+    assert facts(read(text, "Ana", said_at=SAID)) == ["Ana uses Flask", "Ana lives in Porto"]
+    assert facts(read("```\nname: 'Ana'\nport: 8080", "Ana", said_at=SAID)) == []

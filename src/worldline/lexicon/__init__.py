@@ -8,6 +8,7 @@ False
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -29,3 +30,19 @@ def lines(name: str) -> tuple[str, ...]:
 def words(name: str) -> frozenset[str]:
     """All words of a data file."""
     return frozenset(word for line in lines(name) for word in line.split())
+
+
+@cache
+def asking() -> Mapping[str, Sequence[str]]:
+    """Each word that asks for others in the thesaurus → its lines."""
+    found: dict[str, list[str]] = {}
+    for line in lines("thesaurus.txt"):
+        for word in line.partition(": ")[0].split():
+            found.setdefault(word, []).append(line)
+    return found
+
+
+@cache
+def everyday() -> frozenset[str]:
+    """The words of everyday talk: all those of the thesaurus."""
+    return frozenset(text("thesaurus.txt").replace(":", " ").split())

@@ -37,7 +37,7 @@ from rapidfuzz.distance import Levenshtein
 
 from worldline.model import Density, Edge, Node
 from worldline.ports import View
-from worldline.read.candidates import Item
+from worldline.read.candidates import Item, clause
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
 from worldline.read.weighing import (
     FITS,
@@ -52,7 +52,7 @@ from worldline.read.weighing import (
 )
 from worldline.reading.claim import LIGHT, stem
 from worldline.reading.questions import Question
-from worldline.rules.slots import label
+from worldline.rules.slots import NOT, label
 from worldline.store import people, search
 from worldline.store.nights import verbatim
 from worldline.store.words import any_of
@@ -446,9 +446,10 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
     named = frozenset(m.entity for m in asked.mentions)
     frontier = [_Path((), frozenset({m.entity}), i) for i, m in enumerate(asked.mentions[:STARTS])]
     found: list[_Path] = []
+    denied = _asks_for_denied(asked.text)
     for _ in range(MAX_HOPS):
         ends = {_end(asked, path) for path in frontier}
-        steps = _steps(ends, graph)
+        steps = _steps(ends, graph, denied)
         further = [
             (path, [hop for hop in steps.get(_end(asked, path), ()) if hop.target not in path.seen])
             for path in frontier
@@ -472,9 +473,13 @@ def _end(asked: PlannedQuestion, path: _Path) -> str:
     return path.hops[-1].target if path.hops else asked.mentions[path.start].entity
 
 
-def _steps(ends: set[str], graph: Graph) -> dict[str, list[Hop]]:
+def _steps(ends: set[str], graph: Graph, denied: bool) -> dict[str, list[Hop]]:
+    """The facts around some entities; what is denied or over leads on only where the question asks for such."""
     steps: dict[str, list[Hop]] = {}
-    outgoing, incoming = graph.around(sorted(ends), FAN_IN)
+    outgoing, incoming = (
+        [s for s in side if denied or not s.relation.startswith(NOT)]
+        for side in graph.around(sorted(ends), FAN_IN)
+    )
     for s in outgoing:
         mine = steps.setdefault(s.subject, [])
         if len(mine) < FAN_OUT:
@@ -694,9 +699,10 @@ def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply 
     if asked.many:
         return _listed(best, ranked) if best.probability >= SURE_OF_LISTS else None
     if best.probability >= (SURE_OF_PAST if is_settled(asked) else SURE):
-        wrong = _is_left_over(ground, items, best) or _is_farther(asked, items, best)
+        told = [item for item in best.items if not _is_denied(asked, item)]
+        wrong = _is_left_over(ground, items, told) or _is_farther(asked, items, best)
         wrong = wrong or _is_another(asked.pick, best, ranked)
-        sound = not wrong and any(is_sound(ground, item) for item in best.items)
+        sound = not wrong and any(is_sound(ground, item) for item in told)
         return replace(best, text=bare_count(asked, best.text)) if sound else None
     values = {key_of(item.value) for item in things}
     return Reply(things[0].value, SURE, tuple(things)) if len(values) == 1 else None
@@ -706,6 +712,30 @@ def bare_count(asked: Question, text: str) -> str:
     """A number without the word that the question has already: "three kids" of how many kids."""
     number, _, counted = text.partition(" ")
     return number if asked.wants == "count" and counted.islower() and " " not in counted else text
+
+
+_DENYING = re.compile(
+    r"n't\b|\b(?:not|never|no longer|used to|would|if|wish\w*|considered|quit|almost|former|hates?|hated|against)\b|"
+    r"\w'd (?:love|like|rather|prefer|be|have)\b|\bex-|\b(?:dream\w*|thought|think\w*) (?:of|about)\b", re.I,
+)  # fmt: skip
+_FORMER = re.compile(
+    r"\b(?:did|was|were|had|used|before|ever|once|old|previous\w*|formerly|last|first)\b", re.I
+)
+
+_AHEAD = re.compile(r"\b(?:plan|want|hope|intend|mean|will|would|going|next)(?:s|ed)?\b", re.I)
+
+
+def _asks_for_denied(question: str) -> bool:
+    return bool(_DENYING.search(question) or _FORMER.search(question))
+
+
+def _is_denied(asked: Question, item: Item) -> bool:
+    """Whether a value is named only to be denied, wished for or over: "I don't work at Shell any more"."""
+    if asked.mode != "now" or _asks_for_denied(asked.text):
+        return False
+    said = item.phrase if item.fact else clause(item).partition(item.value)[0]
+    ahead = bool(item.fact) and bool(_AHEAD.match(said)) and not _AHEAD.search(asked.text)
+    return ahead or bool(_DENYING.search(said))
 
 
 NEARER = 0.1
@@ -731,7 +761,7 @@ def _is_another(pick: str, best: Reply, ranked: Sequence[Reply]) -> bool:
     return told.said_at != {"first": min(said), "last": max(said)}.get(pick, told.said_at)
 
 
-def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:
+def _is_left_over(ground: Ground, items: Sequence[Item], told: Sequence[Item]) -> bool:
     """Whether the best value is only another word of a sentence whose own value for this is over.
 
     Ana no longer lives in Rome: "I live in Rome, and my sister works at Siemens" does not make it Siemens.
@@ -741,7 +771,7 @@ def _is_left_over(ground: Ground, items: Sequence[Item], best: Reply) -> bool:
     about = [i for i in items if i.fact and i.role == "O" and i.family in families and fold(i.other) in meant]
     over = {item.turn for item in about if item.state in ("over", "withdrawn")} - set(ground.changes)
     held = any(item.state == "holds" for item in about)
-    said = all(not item.fact and item.turn in over for item in best.items)
+    said = all(not item.fact and item.turn in over for item in told)
     return ground.question.mode == "now" and said and not held
 
 

@@ -216,6 +216,8 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     """The stems of the names in it."""
     owners: tuple[str, ...] = ()
     """The stems of those that it names only as owners of something: "Zoho's colours"."""
+    parts: bool = False
+    """Whether people part or die: divorce, break up, pass away."""
 
     @property
     def may_end(self) -> bool:
@@ -303,7 +305,8 @@ def _runs(words: list[str]) -> frozenset[str]:
 
 
 _LASTING = re.compile(
-    r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew|relocate|sell|leave|quit)\b"
+    r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew|relocate|sell|quit|"
+    r"leave(?! (?:(?:the|my) \w+ )?(?:early|late|home|at|for)))\b"
 )
 
 
@@ -345,6 +348,7 @@ def cues(
         any(t.low in _OWN for t in tokens),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),
+        _says("parting_cues.txt", runs),
     )
 
 

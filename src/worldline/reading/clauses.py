@@ -692,6 +692,11 @@ def _is_over(tree: Tree, seen: Sequence[int], adverbs: set[str]) -> bool:
         before = [t.low for t in tree.tokens[max(0, i - 3) : i]]
         if set(before) & {"no", "not", "n't", "any"}:
             return True
+    if any(
+        t.low == "longer" and t.head not in seen and tree.tokens[t.head].pos in ("VERB", "AUX")
+        for t in tree.tokens
+    ):
+        return False  # "I eat fish again, so I'm no longer vegetarian"
     said = " ".join(t.low for t in tree.tokens)
     return any(p in said for p in (" any more", " any longer", "no longer")) and bool(
         any(tree.kids(place, "neg") for place in seen) or "no longer" in said

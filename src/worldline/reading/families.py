@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -37,7 +37,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.errors import InvalidInput
-from worldline.lexicon import lines, text
+from worldline.lexicon import asking, lines, text
 from worldline.model import Fact
 from worldline.reading.claim import LIGHT, Claim, Effect, predicate_key, stem
 from worldline.text import word_set
@@ -138,6 +138,7 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     changes: bool = True
     object: str = "thing"
     subject: str = "any"
+    bond: Literal["", "kin", "life"] = ""
     threshold: str = "default"
     states: tuple[str, ...] = ()
     begins: tuple[str, ...] = ()
@@ -180,6 +181,8 @@ class Pattern(Struct, frozen=True):
     """A preposition before the last one, and its role: "write to S at O"."""
     value: str = ""
     """What it brings about, where the verb says so by itself: "retire" makes retired."""
+    weak: bool = False
+    """Whether the words alone may mean anything ("start O?"), so that O must be of the family's kind."""
 
 
 class Named(Struct, frozen=True):
@@ -226,13 +229,13 @@ def patterns(family: Family, effect: Effect, said: str) -> list[Pattern]:
     S O", "X rename S O"). A role behind a preposition is what that is about, a noun behind a role the
     noun that must stand there ("S sign up for O class"); "NOUN of S" is a thing of S's ("X cut budget of
     S to O"). What stands behind "=" is the value itself ("S retire = retired"). Of several prepositions
-    the last one counts ("move from X to O").
+    the last one counts ("move from X to O"). With "?" at the end the words mean it of what is of its kind only.
     """
-    clause, _, value = said.partition(" = ")
+    clause, _, value = said.removesuffix("?").partition(" = ")
     subject, *rest = clause.split()
     if subject not in _ROLES or not rest or rest[0] in _ROLES:
         raise ValueError(f"{family.name}: a pattern begins with S, O or X and a verb, not {said!r}")
-    made = Pattern(family, effect, "", subject, value=value)
+    made = Pattern(family, effect, "", subject, value=value, weak=said.endswith("?"))
     verb: list[str] = []
     at = 0
     while at < len(rest):
@@ -320,6 +323,15 @@ def _family(name: str, row: Mapping[str, Any]) -> Family:
         return msgspec.convert({"name": name, **renamed}, Family)
     except msgspec.ValidationError as error:
         raise ValueError(f"family {name}: {error}") from None
+
+
+@lru_cache(maxsize=512)
+def members(names: tuple[str, ...]) -> frozenset[str]:
+    """The stems of what goes by these names, they among it: "instrument" → piano, cello, …"""
+    own = {word for name in names for word in name.split()}
+    told = (line.partition(": ") for name in own for line in asking().get(name, ()))
+    found = {word for asked, _, all_ in told if own.issuperset(asked.split()) for word in all_.split()}
+    return frozenset(map(stem, found.union(names)))
 
 
 @cache
@@ -762,7 +774,7 @@ def _said() -> Iterator[tuple[str, Family]]:
     for which in ("states", "begins"):
         for family in table:
             for said in getattr(family, which) if family.object != "language" else ():
-                words = said.split()
+                words = said.removesuffix("?").split()
                 if words[0] == "S" and words[-1] == "O" and not {"X", "S", "O"} & set(words[1:-1]):
                     yield " ".join(words[1:-1]), family
 

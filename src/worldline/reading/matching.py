@@ -19,10 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.dates import DateSpan, find_dates
-from worldline.lexicon import words
-from worldline.reading.claim import MONEY, Claim, Effect, is_given_name
+from worldline.lexicon import everyday, words
+from worldline.reading.claim import MONEY, Claim, Effect, is_given_name, stem
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.families import Families, Family, Pattern, families
+from worldline.reading.families import Families, Family, Pattern, families, members
 from worldline.reading.parser import Noun, Tree
 
 ME = frozenset("i me my mine we us our ours myself ourselves i'm".split())
@@ -326,8 +326,6 @@ STATES = {
 }
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
-_JOINS = frozenset({"join", "rejoin"})
-"""Who joins a church, a forum or a tournament is not employed there; who joins Siemens or a firm is."""
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 HABIT = re.compile(
     r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
@@ -346,12 +344,16 @@ _TIMED = re.compile(
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
+_LAID_AT = frozenset({"at", "under"})
+_LAID = _LAID_AT | frozenset({"in", "on", "with"})
+"""Who left something there has it still."""
 _TOWARDS = frozenset("into to at in from for on".split())
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
 _WEEKLY = {"held_weekly_on", "meeting_time"}
 """Said in one breath: "Practice is on Tuesdays at seven"."""
 AMOUNTS = frozenset({"amount", "count", "duration", "money"})
+_PROPER = frozenset({"person", "place", "organisation"})
 _NAMED = frozenset("person place organisation animal language activity food role".split())
 """What goes by a name, not by a number."""
 
@@ -464,6 +466,7 @@ class Matching(Whom):
         last: Part | None,
     ) -> list[Claim]:
         roles: dict[str, list[tuple[Noun, Part | None]]] = {pattern.subject: [(subject[0], None)]}
+        family = pattern.family
         if bool(pattern.behind) != (last is not None):
             return []
         if last is not None:
@@ -477,9 +480,13 @@ class Matching(Whom):
             if used is None:
                 return []
             roles[pattern.owned] = [(self._owning(used.nouns[0]), used)]
-        given = clause.lemma == "leave" and any(p.kind == "dative" for p in clause.parts)
+        given = clause.lemma == "leave" and any(
+            p.kind == "dative"
+            or (p.prep in (_LAID if family.object in ("thing", "goods") else _LAID_AT) and not p.dated)
+            for p in clause.parts
+        )
         if pattern.effect == "ends" and (given or self.tree.kid(clause.at, "acomp", "oprd") is not None):
-            return []  # "left Slack open", "left me her piano"
+            return []  # "left Slack open", "left me her piano", "left the Volvo at the airport"
         direct = [p for p in clause.parts if not p.prep and p is not used and self._fills(p)]
         if pattern.direct:
             if not direct:
@@ -573,7 +580,7 @@ class Matching(Whom):
         further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
-        if pattern.verb in _JOINS and family.name == "works_at" and not self._is_named(family, o):
+        if pattern.weak and not self._is_of_kind(family, o, object_):
             return None
         if pattern.verb == "give" and family.name == "owns" and clause.tense == "present":
             return None  # "they give me hope": what was given once is owned
@@ -623,6 +630,25 @@ class Matching(Whom):
             or noun.lemma in family.nouns
             or noun.lemma in family.kinds
         )
+
+    def _is_of_kind(self, family: Family, noun: Noun, said: str) -> bool:
+        """ "started metformin", "joined Siemens": whether a thing is what a family holds, where words may mean more.
+
+        What is called so is; so is a name where names are held, and elsewhere a word that is not of every day.
+        """
+        lemma, head = noun.lemma.lower(), self.tree.tokens[noun.at].text
+        if family.object in AMOUNTS:
+            return bool(MONEY.search(said))
+        if stem(lemma) in members((*family.nouns, *family.kinds)) or lemma in family.words:
+            return True
+        if family.object in _PROPER:
+            name = self.tree.short(noun).text.lower().split()
+            return noun.proper and head[:1].isupper() and (len(name) == 1 or not everyday().issuperset(name))
+        if family.object == "role":
+            return lemma in words("professions.txt") or lemma in words("person_roles.txt")
+        if family.object in ("state", "text"):
+            return family.object == "text" and bool(_COUNTED.search(said))
+        return not noun.proper and lemma not in everyday()
 
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""
@@ -726,11 +752,11 @@ class Matching(Whom):
         dated = part is not None and part.dated
         wants = family.object
         if noun.pronoun and wants not in ("person", "animal"):
-            return wants == "thing" and noun.text.lower() not in ME | YOU
+            return wants in ("thing", "goods") and noun.text.lower() not in ME | YOU
         if (
             part is not None
             and part.kind == "activity"
-            and wants not in ("activity", "text", "thing", "event", "state")
+            and wants not in ("activity", "text", "thing", "goods", "event", "state")
         ):
             return False
         if wants == "weekday":
@@ -754,9 +780,8 @@ class Matching(Whom):
             return False
         if number and wants in _NAMED:
             return noun.proper or (noun.pos != "NUM" and not MONEY.search(said))
-        if wants == "organisation" and family.name in ("studies_at", "attends_school"):
-            bare = not (noun.proper or noun.article or noun.owner or noun.of)
-            return not bare or noun.lemma in family.nouns or noun.lemma in family.kinds  # "goes to judo"
+        if wants == "goods":
+            return noun.lemma not in words("intangible_nouns.txt")
         if wants == "person":
             called = noun.proper or bool(noun.name) or (said != noun.text and said[:1].isupper())
             return called or self._is_person(noun) or noun.pronoun or bool(noun.owner)

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.claim import is_given_name
-from worldline.reading.families import base_of, past, plural
+from worldline.reading.claim import is_given_name, stem
+from worldline.reading.families import base_of, members, past, plural
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -99,6 +99,8 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _of_verb,
             _of_place,
             _numbered,
+            _coloured,
+            _compound,
             _set_apart,
             _joined_object,
             _picked_out,
@@ -262,6 +264,35 @@ def _of_place(found: list[Token], place: int) -> None:
 _SITES = frozenset(
     "flat house apartment cottage studio shop office cafe café room plot land field farm".split()
 )
+
+
+def _coloured(found: list[Token], place: int) -> None:
+    """ "drives a grey Skoda Octavia": a colour in front of a name is the thing's, not the thing."""
+    token = found[place]
+    behind = next((i for i, t in enumerate(found) if t.head == place and t.dep == "appos" and i > place), 0)
+    if token.pos != "NOUN" or not behind or found[behind].pos != "PROPN":
+        return
+    if stem(token.low) not in members(("colour", "color")) or any(t.text == "," for t in found[place:behind]):
+        return
+    found[behind] = replace(found[behind], dep=token.dep, head=token.head)
+    for at, other in enumerate(found):
+        if other.head == place and at != behind:
+            found[at] = replace(other, head=behind)
+    found[place] = replace(token, pos="ADJ", tag="JJ", dep="amod", head=behind)
+
+
+def _compound(found: list[Token], place: int) -> None:
+    """ "My team lead is Tom": a noun is no subject of the noun behind it."""
+    token = found[place]
+    noun = found[place + 1] if token.head == place + 1 else None
+    if noun is None or token.dep != "nsubj" or (token.pos, noun.pos) != ("NOUN", "NOUN"):
+        return
+    if noun.dep != "nsubj" or found[noun.head].pos not in ("AUX", "VERB"):
+        return
+    for at, other in enumerate(found):
+        if other.head == place:
+            found[at] = replace(other, head=place + 1)
+    found[place] = replace(token, dep="compound")
 
 
 def _numbered(found: list[Token], place: int) -> None:

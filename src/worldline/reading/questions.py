@@ -67,11 +67,22 @@ def can_be(wh: str, family: Family, role: str) -> bool:
     if wh in ("who", "whom"):
         return kind in ("person", "organisation", "any", "animal") or (role == "S" and kind != "thing")
     if wh == "where":
-        return kind in ("place", "organisation", "thing", "text", "any", "contact")
+        return kind in ("place", "organisation", "thing", "goods", "text", "any", "contact")
     if wh == "when":
         return kind in ("date", "time") or role == "O"
     if wh == "how":
-        return kind in ("amount", "money", "count", "duration", "date", "time", "text", "thing", "state")
+        return kind in (
+            "amount",
+            "money",
+            "count",
+            "duration",
+            "date",
+            "time",
+            "text",
+            "thing",
+            "goods",
+            "state",
+        )
     return True
 
 

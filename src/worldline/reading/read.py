@@ -31,7 +31,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 11"
+RULES = "rules 12"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -156,6 +156,10 @@ def _takes_back(said: str) -> bool:
     return plain or bool(_CORRECTS.search(said))
 
 
+_FENCED = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.S)
+"""Code that is shown states nothing."""
+
+
 class ToRead(Struct, frozen=True):
     """A message to be read: who says it, to whom, when."""
 
@@ -192,7 +196,8 @@ class _HalfRead(Struct, frozen=True):
 
 
 def _half_read(told: ToRead) -> _HalfRead:
-    body = _RUNS.sub(lambda m: " " * len(m.group()), told.text[:MAX_TEXT].translate(_SAME_LENGTH))
+    body = _FENCED.sub(lambda m: ".".ljust(len(m.group())), told.text[:MAX_TEXT])
+    body = _RUNS.sub(lambda m: " " * len(m.group()), body.translate(_SAME_LENGTH))
     body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _ASKED_ALONG.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)

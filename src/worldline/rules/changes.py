@@ -11,6 +11,7 @@ new one of the same kind. Closing what still holds is the worst error, so anythi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
@@ -38,7 +39,9 @@ from worldline.text import fold, stop
 PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(
+    r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) \w", re.I
+)
 
 
 class Around(Struct, frozen=True):
@@ -120,17 +123,20 @@ def overtaken(
     if not cues.may_end:
         return []
     said = frozenset(cues.stems)
+    often = Counter(word for fact in facts for word in fact.key_words)
+    placed = [c for c in claims if any(_has_its_place(c, fact) for fact in facts)]
     found = []
     for fact in facts:
         kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
         reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and not cues.change:
-            gone = any(_leaves(c, fact) for c in claims) and not _is_kin(fact)
+            gone = any(_leaves(c, fact) for c in claims)
             reason = "the text says that they left" if gone else ""
         elif not (kept or reason):
             settled = any(c.key == fact.held.slot and _settles(c, fact) for c in claims)
             settled = settled or (fold(fact.held.teller) != fold(teller) and _says_the_like(claims, fact))
-            reason = _reason(cues, said, claims, fact, settled)
+            alone = all(often[word] == 1 for word in fact.key_words & said)
+            reason = _reason(cues, said, claims, fact, settled, placed, alone)
         if reason:
             found.append((fact.held.id, reason))
     return found
@@ -178,32 +184,53 @@ def _shared(fact: Around, said: frozenset[str]) -> float:
     return len(fact.subject & said) / len(fact.subject) if fact.subject else 0.0
 
 
-def _reason(cues: Cues, said: frozenset[str], claims: Sequence[Claim], fact: Around, settled: bool) -> str:
+def _has_its_place(claim: Claim, fact: Around) -> bool:
+    """Whether a claim follows what is held in its own slot: "moved to Turin" of who lived in Rome is no employer."""
+    return claim.key == fact.held.slot and fold(claim.subject) == fold(fact.name)
+
+
+def _reason(
+    cues: Cues,
+    said: frozenset[str],
+    claims: Sequence[Claim],
+    fact: Around,
+    settled: bool,
+    placed: Sequence[Claim],
+    alone: bool,
+) -> str:
     shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
-    if any(_leaves(c, fact) for c in claims) and not _is_kin(fact):
+    if any(_leaves(c, fact) for c in claims):
         return "the text says that they left"
     if any(_gives_up(c, fact, said) for c in claims):
         return "the text says that they gave it up"
     if not named and (fact.of_speaker or about) and _is_such_a_thing(fact, cues, claims):
         return "the text says what became of such a thing"
     named = named and fact.held.kind != "date" and _is_meant(fact, cues, claims)
-    if named and _may_end(fact, cues) and _is_at_stake(fact, cues, about):
+    gone = cues.ends and any(_is_done_with(c, fact) for c in claims)
+    pointed = named and (
+        _is_pointed_at(fact, cues, claims) or (alone and (gone or _is_all_about(fact, cues, about)))
+    )
+    if pointed and _may_end(fact, cues, claims) and _is_at_stake(fact, cues, about):
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
     about = about or any(thing and frozenset(thing) <= fact.relation for _, thing in cues.moved)
     if any(_taken_from(c, fact) for c in claims):
         return "somebody else has it now"
-    if settled or not (about or (fact.of_speaker and not fact.subject and fact.relation & said)):
+    mine = (
+        fact.of_speaker and not fact.subject and bool(fact.relation & said) and (cues.own or not cues.owners)
+    )
+    if settled or not (about or mine):
         return ""
     same = not _is_somebody(fact) or bool(fact.relation & said)
     if not fact.many and same and _may_be_new(kind, cues) and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"
-    if any(_new_value(c, fact, kind) for c in claims):
+    apart = [c for c in claims if c not in placed or fact.relation & content_stems(c.predicate)]
+    if any(_new_value(c, fact, kind) for c in apart):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
 
@@ -288,23 +315,67 @@ def _excluded(fact: Around, cues: Cues, teller: str) -> str:
 
 def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
-    if claim.effect != "ends":
+    bond = _bond(fact)
+    if claim.effect != "ends" or bond == "kin":
         return False
-    who, role = content_stems(claim.subject), content_stems(claim.object)
-    return (
-        bool(who) and who <= fact.object and role <= fact.relation | fact.subject | content_stems(fact.name)
-    )
+    who, role, holder = content_stems(claim.subject), content_stems(claim.object), content_stems(fact.name)
+    left = role <= holder and bool(role) if bond else role <= fact.relation | fact.subject | holder
+    return bool(who) and who <= fact.object and left  # who retires stays married
 
 
 def _gives_up(claim: Claim, fact: Around, said: frozenset[str]) -> bool:
     """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
     if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
         return content_stems(claim.object) <= fact.relation and bool(fact.relation)
-    if not claim.replaces or _is_kin(fact):
+    if not claim.replaces or _bond(fact):
         return False
     old = content_stems(claim.replaces)
     same = fold(claim.subject) == fold(fact.name) or not (fact.object - old).isdisjoint(said)
     return bool(old) and old <= fact.object and same
+
+
+_WHOSE = re.compile(r"^[A-Z]\w*'s ")
+_HANDLING = frozenset("give bring find send learn get".split())
+
+
+def _is_pointed_at(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
+    """Whether it is this very thing that changes: its name stands there, the verb of change is done to it, or a
+    claim about the same subject denies, begins or ends it. That "love" and "new" are said tells nothing of a love.
+    """
+    said = frozenset(cues.stems)
+    told = cues.ends or cues.leaves or len(cues.stems) <= SHORT
+    if (
+        told
+        and any(w[:1].isupper() for w in _WHOSE.sub("", fact.held.object).split())
+        and fact.key_words <= said
+    ):
+        return True
+    own = fact.object | fact.subject | fact.relation | _kinds()
+    if any(fact.key_words & set(t) and own.issuperset(t) and v not in _HANDLING for v, t in cues.moved):
+        return True
+    aspect = _aspect(fact.held.slot, fact.held.phrase)
+    if fact.subject and any(fact.subject <= set(t) and aspect in aspects().get(v, ()) for v, t in cues.moved):
+        return True  # "left the parcel with the porter"
+    return any(_is_same_thing(c, fact) and (c.effect != "holds" or c.negated) for c in claims)
+
+
+def _is_same_thing(claim: Claim, fact: Around) -> bool:
+    thing = content_stems(claim.object)
+    same = bool(thing) and (thing <= fact.object or fact.object <= thing)
+    return same and fold(claim.subject) == fold(fact.name)
+
+
+def _is_done_with(claim: Claim, fact: Around) -> bool:
+    """ "the cast came off", "the crutches went back": something happened to the held thing itself."""
+    thing = content_stems(claim.subject)
+    return claim.key.startswith("did ") and bool(thing) and thing <= fact.object
+
+
+def _is_all_about(fact: Around, cues: Cues, about: bool) -> bool:
+    """Whether a short message of whom the fact is about names the whole of something that can be had."""
+    mine = about or (fact.of_speaker and cues.own)
+    short = len(cues.stems) <= SHORT and fact.object <= frozenset(cues.stems)
+    return mine and short and fact.held.object.lower().split()[-1] not in listed("intangible_nouns.txt")
 
 
 _GETTING = frozenset("has have got gets".split())
@@ -318,6 +389,10 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     altered = [set(thing) for verb, thing in cues.moved if verb in _ALTERING and thing]
     if any(_part_of(fact, thing) for thing in altered):
         return False  # "changed the insurance of the Volvo"
+    if any(c.key == "located_in" and content_stems(c.subject) & fact.key_words for c in claims):
+        return False  # "left the Volvo at the airport"
+    if any(_only_moved(fact, verb, set(thing)) for verb, thing in cues.moved):
+        return False  # "the chess club moved to a new room"
     if altered and len(altered) == len(cues.moved) and not any(_touches(fact, thing) for thing in altered):
         return False  # "changed my shift at the museum"
     if fact.held.slot == "name" and not any(_goes(c, fact) for c in claims):
@@ -329,7 +404,22 @@ def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     return valued and not any(_lives_on(c, fact) for c in claims)
 
 
-_ALTERING = frozenset("change raise lower update renew increase reduce switch".split())
+_ALTERING = frozenset(
+    "change raise lower update renew increase reduce switch move reschedule postpone shift relocate".split()
+)
+
+
+_MOVING = frozenset("move reschedule postpone shift relocate push delay".split())
+
+
+def _only_moved(fact: Around, verb: str, thing: set[str]) -> bool:
+    """Whether the held thing itself comes to another place or day, and is no place or day of anything."""
+    aspect = _aspect(fact.held.slot, fact.held.phrase)
+    named = fact.held.object[:1].isupper() or fact.held.slot in families().all
+    family = families().all.get(fact.held.slot)
+    person = family is not None and family.object == "person"
+    fixed = person or (named and aspect in ("place", "date", "time", "weekday"))
+    return verb in _MOVING and bool(thing) and thing <= fact.object and not fixed
 
 
 def _touches(fact: Around, thing: set[str]) -> bool:
@@ -340,9 +430,6 @@ def _part_of(fact: Around, thing: set[str]) -> bool:
     """Whether what is changed is something of the held thing and not the thing itself."""
     more = thing - fact.object - fact.subject - fact.relation - _kinds()
     return bool(fact.key_words & thing) and bool(more)
-
-
-_GONE = frozenset("died dies passed ran left went".split())
 
 
 def _goes(claim: Claim, fact: Around) -> bool:
@@ -390,24 +477,35 @@ def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     return "all" in changed or kind in changed or _aspect(fact.held.slot, fact.held.phrase) in changed
 
 
-def _may_end(fact: Around, cues: Cues) -> bool:
-    """Kin and friends stay what they are whatever they do; whoever has a role may leave it."""
-    family = families().all.get(fact.held.slot.partition(":")[0])
+def _may_end(fact: Around, cues: Cues, claims: Sequence[Claim] = ()) -> bool:
+    """Kin stay what they are whatever they do, couples until they part; whoever has a role may leave it."""
+    family, bond = families().all.get(fact.held.slot.partition(":")[0]), _bond(fact)
     if family is None or family.object != "person":
         return True
-    return not _is_kin(fact) and (cues.leaves or (cues.ends and not _is_person(fact.held.object)))
+    if bond:
+        return bond == "life" and cues.parts
+    busy = any(content_stems(c.subject) <= fact.object and not _leaves_work(c) for c in claims if c.subject)
+    return not busy and (cues.leaves or (cues.ends and not _is_person(fact.held.object)))
 
 
-def _is_kin(fact: Around) -> bool:
-    name = fact.held.slot.partition(":")[0]
-    return name in ("friend", "colleague_of", "partner") or (
-        name.startswith("has_") and name not in _BY_TRADE
-    )
+def _bond(fact: Around) -> str:
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    return family.bond if family is not None else ""
 
 
-_BY_TRADE = frozenset(
-    "has_doctor has_coach has_dentist has_therapist has_vet has_teacher has_hairdresser has_specialist".split()
+_WORK = frozenset({"works_at", "works_as", "member_of_team"})
+_GONE = frozenset("died dies passed ran left went".split())
+_RESIGNED = _GONE - {"went"} | frozenset(
+    "resigned retired quit away out fired sacked dismissed departed".split()
 )
+
+
+def _leaves_work(claim: Claim) -> bool:
+    """ "has resigned", "left the company"; whoever finished a thesis or left for Paris has the role still."""
+    if claim.effect == "ends":
+        return not claim.object or claim.key in _WORK
+    bare = claim.predicate == "{S} {O}" or claim.object in ("away", "out")
+    return bare and not _RESIGNED.isdisjoint(claim.object.split())
 
 
 def _taken_from(claim: Claim, fact: Around) -> bool:
@@ -429,8 +527,9 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
     """A value of the same kind as the held one, of the same subject, in the same respect."""
     if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", "plan ")):
         return False
-    if fact.many and not (claim.effect == "begins" or claim.switches):
-        return False
+    counted = kind == "number" and not fact.key_words.isdisjoint(content_stems(claim.object))
+    if fact.many and not (claim.switches or counted):
+        return False  # who joins another club is in two
     if kind != _kind(claim.object, claim.kind) or not _same_subject(claim, fact):
         return False
     if kind == "number":
@@ -438,7 +537,13 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
     if claim.predicate.split(" ")[0] in _GETTING - set(fact.held.phrase.split()):
         return False  # "the choir has a new website": not where it rehearses
     held = _aspect(fact.held.slot, fact.held.phrase)
-    return not held or any(_aspect(key, claim.predicate) in (held, "") for key in (claim.key, *claim.others))
+    if not held and kind in ("text", "name") and not claim.switches:
+        state = bool(_COPULA.match(fact.held.phrase)) and claim.effect == "begins"
+        return state or not fact.relation.isdisjoint(content_stems(claim.predicate))
+    if not held or any(_aspect(key, claim.predicate) == held for key in (claim.key, *claim.others)):
+        return True
+    open_ = any(not _aspect(key, claim.predicate) for key in (claim.key, *claim.others))
+    return open_ and kind not in ("text", "name")  # "starts school" says nothing of mushrooms
 
 
 def _same_subject(claim: Claim, fact: Around) -> bool:

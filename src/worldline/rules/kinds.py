@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
-from worldline.lexicon import lines
+from worldline.lexicon import asking, lines
 from worldline.text import words
 
 ALIKE, KIND = 0.85, 0.6
@@ -84,9 +84,8 @@ def _entries(root: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _asked_words() -> Mapping[str, Sequence[tuple[str, str]]]:
-    """The first two letters of each word that asks → the word and its line, in the order of the file."""
+    """The first two letters of each word that asks → the word and its lines."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for line in lines("thesaurus.txt"):
-        for word in line.partition(": ")[0].split():
-            found.setdefault(word[:2], []).append((word, line))
+    for word, all_ in asking().items():
+        found.setdefault(word[:2], []).extend((word, line) for line in all_)
     return found
