@@ -566,7 +566,17 @@ class SqlView(View):
             return []
         owners = [words.owner_token(kind, value) for kind, value in self.owned.items()]
         wanted = [*(tokens if texts else ()), *(words.apart(token) for token in tokens if facts)]
-        return words.search(self, words.any_of(wanted), limit, owners, None if facts else list)
+        keep = self._in_scope if facts else list
+        return words.search(self, words.any_of(wanted), limit, owners, keep, only=True)
+
+    def _in_scope(self, nodes: Sequence[int]) -> list[int]:
+        """Which of these versions belong to what is bound here, at whatever time."""
+        rows = self.query(
+            "SELECT DISTINCT n.id FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+            f" AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED} AND {self.scoped('b')}",
+            among=listed(nodes),
+        )
+        return [row[0] for row in rows]
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""

@@ -248,19 +248,21 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
 
 
 def search(
-    view: View, match: Match, depth: int | None, owners: Collection[str] = (), keep: Keep | None = None
+    view: View, match: Match, depth: int | None, owners: Collection[str], keep: Keep, only: bool = False
 ) -> list[tuple[int, float]]:
     """(node, score) of the nodes that match and are kept, best first; by row where scores are equal.
 
     Texts that do not belong to all `owners` are left out before anything is ranked; where those own
-    most of the texts, `keep` is relied on for it, if there is one.
+    most of the texts, `keep` is relied on for it, and only there if that is all it tells (`only`).
     """
     terms = list(dict.fromkeys(_leaves(match)))
     owned = [OWNER + owner for owner in owners]
     held = _count(view, [*terms, *owned], (0, 1) if view.whole else (0,), _SHORT)
     if not terms or not held.texts:
         return []
-    return _Search(view, held, owned, keep).best(match, depth)
+    search = _Search(view, held, owned, keep)
+    search.keep = keep if search.owned or not only else None
+    return search.best(match, depth)
 
 
 def first(view: View, tokens: Collection[str], owners: Collection[str], most: int) -> dict[str, list[int]]:
@@ -299,10 +301,10 @@ class _Search:
         if owned and 2 * min(held.found[term] for term in owned) < held.texts:
             self.allowed, self.owned = self._theirs(owned), ()
 
-    def _theirs(self, owned: Sequence[str], among: Numbers | None = None) -> Numbers:
+    def _theirs(self, owned: Sequence[str]) -> Numbers:
         import numpy as np
 
-        held = [rows for rows, _ in self.lists(owned, among).values()]
+        held = [rows for rows, _ in self.lists(owned).values()]
         return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), held)
 
     def best(self, match: Match, depth: int | None) -> list[tuple[int, float]]:
@@ -406,8 +408,6 @@ class _Search:
             else:
                 least = np.partition(scores, len(scores) - reach)[len(scores) - reach]
                 near = np.flatnonzero(scores >= least)
-            if self.owned and self.keep is None:
-                near = near[_within(rows[near], self._theirs(self.owned, rows[near]))]
             near = near[np.lexsort((rows[near], -scores[near]))]
             found: dict[int, float] = {}
             nodes = (rows[near] // WORDS_PER_NODE).tolist()
