@@ -72,6 +72,15 @@ def instant(value: When) -> Instant:
     return moment(value)[0]
 
 
+def axes(valid: When | None, known: When | None, as_of: When | None) -> tuple[When | None, When | None]:
+    """A moment to look from, on both axes; `as_of` is both, so that it cannot stand beside another time."""
+    if as_of is None:
+        return valid, known
+    if any(other is not None and instant(other) != instant(as_of) for other in (valid, known)):
+        raise InvalidTime("as_of is the moment of both axes; give it alone, or give valid and known instead")
+    return as_of, as_of
+
+
 def moment(value: When) -> tuple[Instant, int]:
     """The instant and the UTC offset in minutes that it was said with."""
     if isinstance(value, str):

@@ -18,8 +18,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from worldline.errors import InvalidInput, UnknownType
+from worldline.text import is_language
 
 _NOT_SETTINGS = frozenset(
     f"WORLDLINE_{name}"
@@ -88,8 +90,23 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
     if path is not None:
         values.update(_from_file(Path(path)))
     values.update(_from_environment(environ))
+    return _converted(values, strict=False)
+
+
+def checked(config: Config) -> Config:
+    """Settings that were made in Python, once their values are such as a file or a variable may have."""
+    if not isinstance(config, Config):
+        raise InvalidInput(f"settings are a Config(…), not {config!r}")
+    checked = _converted(asdict(config), strict=True)
+    if not is_language(config.language):
+        raise InvalidInput(f"bad setting: no words of {config.language!r} can be stemmed; language is a "
+                           "Snowball name such as english, german or french")  # fmt: skip
+    return checked
+
+
+def _converted(values: dict[str, object], *, strict: bool) -> Config:
     try:
-        return msgspec.convert(values, Config, strict=False)
+        return msgspec.convert(values, Config, strict=strict)
     except msgspec.ValidationError as error:
         raise InvalidInput(f"bad setting: {error}") from None
 
@@ -97,7 +114,7 @@ def load(path: str | Path | None = None, environ: Mapping[str, str] | None = Non
 def _from_file(path: Path) -> dict[str, object]:
     try:
         values = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"cannot read the settings in {path}: {error}") from None
     return _known(values, str(path))
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from worldline import Later
-from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, instant, system_clock
-from worldline.config import Config, default_path, load
+from worldline.clock import EARLIEST, FOREVER, LATEST, AsOf, Clock, When, axes, instant, system_clock
+from worldline.config import Config, checked, default_path, load
 from worldline.errors import InvalidInput, InvalidText, Refused
 from worldline.handle import Done, Handle
 from worldline.model import (
@@ -57,7 +57,7 @@ from worldline.model import (
     clean_scope,
     clean_text,
 )
-from worldline.plugins import open_closeness, open_embedder, open_reranker
+from worldline.plugins import open_closeness, open_embedder, open_reranker, require_named
 from worldline.ports import Embedder, Reranker, Tx, View
 from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
@@ -150,7 +150,8 @@ class Memory:
 
         An `embedder` or `reranker` of your own stands in for the configured one.
         """
-        config = load() if config is None else config
+        config = checked(load() if config is None else config)
+        require_named(config)
         store = sqlite.open_store(default_path() if path is None else path, config)
         embedding = cache(lambda: embedder or open_embedder(config.embedder))
         reranking = cache(lambda: reranker or open_reranker(config.reranker))
@@ -221,8 +222,7 @@ class Memory:
 
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Memory:
         """A handle that looks from another moment; an omitted axis is now. It cannot write."""
-        if as_of is not None:
-            valid, known = as_of if valid is None else valid, as_of if known is None else known
+        valid, known = axes(valid, known, as_of)
         at_valid = self._h.moment.valid if valid is None else instant(valid)
         at_known = self._h.moment.known if known is None else min(instant(known), LATEST)
         return self._bind(moment=AsOf(at_valid, at_known))
@@ -256,24 +256,21 @@ class Memory:
         A fact is a `Fact`, or a dict of subject, relation and object, with since, until and ended if
         need be. The words are durable before any fact is looked at; a failure after that leaves the
         event pending, and `resume` continues it. With `expires`, the words and what rests on them alone are
-        over from then on.
+        over from then on. `messages` are those of a chat; one without words (a call of tools) is left out.
         """
         if expires is not None:
             instant(expires)
         if (text is None) == (messages is None) or (messages is not None and facts):
             raise InvalidText("give either `text` or `messages`; facts go with the one text that states them")
         if messages is not None:
-            events = remembering.events_of(messages, said_at, session, metadata)
-            done = remembering.remember_all(self._h, events, dry_run=dry_run)
+            done = remembering.remember_messages(
+                self._h, messages, said_at, session, metadata, dry_run=dry_run
+            )
             return done if expires is None else change.until(self._h, done, expires)
         if not isinstance(text, Event):
+            labels = metadata or {}
             text = Event(
-                text or "",
-                speaker,
-                said_at,
-                session=session,
-                metadata=metadata or {},
-                external_id=external_id,
+                text or "", speaker, said_at, session=session, metadata=labels, external_id=external_id
             )
         done = remembering.remember(self._h, text, facts_of(facts) if facts else (), dry_run=dry_run)
         return done if expires is None else change.until(self._h, done, expires)
@@ -616,7 +613,8 @@ class Memory:
     def walk_answer(self, question: str, *, limit: int = 5) -> Answer:
         """Answers a question of several hops by walking what is currently believed; the path is its proof."""
         heard, likeness = recalling.heard(question), recalling.likeness(self._h)
-        return self._h.read(lambda view: answering.walk_answer(view, heard, likeness, limit))
+        most = clean_count(limit, "limit", 1)
+        return self._h.read(lambda view: answering.walk_answer(view, heard, likeness, most))
 
     # Who is who --------------------------------------------------------------------------------
 

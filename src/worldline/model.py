@@ -10,8 +10,9 @@ can be stored exactly, or a clear word about why it cannot.
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
@@ -662,6 +663,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 _LONGEST_NAME = 4096
+_SETTABLE = ("text", "content")
+"""What a setting limits; names, ids and questions have limits of their own."""
 
 
 def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str:
@@ -682,7 +685,8 @@ def clean_text(value: Any, what: str, limit: int, *, empty: bool = False) -> str
             f"the {what} has half of a surrogate pair at position {error.start}; it is not valid Unicode"
         ) from None
     if size > limit:
-        raise InvalidText(f"the {what} has {size:,} bytes; the limit is {limit:,} (setting max_text)")
+        advice = "setting max_text" if what in _SETTABLE else "fixed: shorten it"
+        raise InvalidText(f"the {what} has {size:,} bytes; the limit is {limit:,} ({advice})")
     return value
 
 
@@ -715,10 +719,10 @@ def clean_every_text(values: Sequence[str], what: str, limit: int) -> None:
             clean_text(value, what, limit, empty=True)
 
 
-def clean_count(value: Any, what: str) -> int:
-    """A whole number, 0 or more."""
-    if type(value) is not int or value < 0:
-        raise InvalidInput(f"{what} is a whole number, 0 or more, not {value!r}")
+def clean_count(value: Any, what: str, least: int = 0) -> int:
+    """A whole number, not below the least."""
+    if type(value) is not int or value < least:
+        raise InvalidInput(f"{what} is a whole number, {least} or more, not {value!r}")
     return value
 
 
@@ -734,8 +738,26 @@ def clean_metadata(value: Any) -> Metadata:
         raise InvalidInput(f"metadata must be plain JSON: {error}") from None
     if b"\\u0000" in encoded:
         raise InvalidText("metadata has a NUL character; remove it")
+    require_finite(value, encoded, "metadata")
     decoded: Metadata = orjson.loads(encoded)
     return decoded
+
+
+def require_finite(value: Any, encoded: bytes, what: str) -> None:
+    """Refuses numbers that JSON has not, and that would be written as null: NaN and infinity."""
+    for where, number in _infinite(value, "") if b"null" in encoded else ():
+        raise InvalidInput(
+            f"{what} has {number} at {where!r}, which JSON cannot hold; leave it out, or give text"
+        )
+
+
+def _infinite(value: Any, where: str) -> Iterator[tuple[str, float]]:
+    """The numbers in a value that are none, each with the keys that lead to it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield where, value
+    inside: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
+    for key, part in enumerate(value) if isinstance(value, list | tuple) else inside:
+        yield from _infinite(part, f"{where}.{key}" if where else str(key))
 
 
 def clean_struct(value: Any, kind: type[T]) -> T:

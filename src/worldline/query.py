@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import FOREVER, Interval, When, instant, interval, show
+from worldline.clock import FOREVER, Interval, When, axes, instant, interval, show
 from worldline.errors import InvalidInput, InvalidText
 from worldline.handle import Handle
 from worldline.model import Ask, Edge, EdgeType, Metadata, Node, Subgraph
@@ -131,8 +131,7 @@ class Query(Struct, frozen=True):
 
     def at(self, valid: When | None = None, known: When | None = None, as_of: When | None = None) -> Query:
         """Look from another moment."""
-        if as_of is not None:
-            valid, known = as_of if valid is None else valid, as_of if known is None else known
+        valid, known = axes(valid, known, as_of)
         return replace(self, valid=valid, known=known)
 
     def during(self, start: When, end: When) -> Query:

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 MAX_TOKEN = 64
 MAX_CACHED = 200_000
@@ -158,6 +158,15 @@ def _plain(token: str) -> str:
 def _indexable(char: str) -> bool:
     """Whether FTS5 (Unicode 6.1) is sure to see a letter or digit: Unicode 3.2 already did."""
     return unicodedata.ucd_3_2_0.category(char)[0] in "LN" and char.isalnum()
+
+
+def is_language(name: str) -> bool:
+    """Whether words of this language can be stemmed."""
+    if name == "english":
+        return True
+    import Stemmer
+
+    return name in Stemmer.algorithms()
 
 
 @cache
@@ -342,6 +351,18 @@ def for_terminal(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(part if at % 2 else visible(part) for at, part in enumerate(_STYLED.split(text)))
+
+
+def text_of(content: Any) -> str:
+    """The words of a message: plain text, or the text blocks of a list."""
+    if not isinstance(content, list):
+        return content if isinstance(content, str) else ""
+    kinds = ("text", "input_text", "output_text")
+    blocks = [
+        block.get("text", "") if isinstance(block, dict) and block.get("type", "text") in kinds else block
+        for block in content
+    ]
+    return "\n".join(block for block in blocks if isinstance(block, str) and block.strip())
 
 
 def word_set(text: str) -> frozenset[str]:

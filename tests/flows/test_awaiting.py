@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from test_public_api import VERBS
-from worldline import AsyncMemory, Config, Memory
+from worldline import FOREVER, AsyncMemory, Config, Memory
+from worldline.clock import instant
 from worldline.errors import InvalidInput
 from worldline.testing import FrozenClock
 
@@ -155,3 +156,28 @@ def test_what_expires_is_over_by_itself() -> None:
         assert said.changed
         with pytest.raises(InvalidInput, match="the same"):
             memory.note("context", "x", expires="2026-05-01", valid_to="2026-05-01")
+
+
+def test_what_is_said_again_with_an_end_expires() -> None:
+    """An end that is given later counts, once; one that would put it off, and other metadata, are told of."""
+    said = {"text": "I live in Rome.", "speaker": "Ana", "said_at": "2026-03-01"}
+    with Memory.open(":memory:", PLAIN, clock=FrozenClock("2026-03-02")) as memory:
+        id_ = memory.remember(**said, metadata={"from": "mail"}).id
+        assert memory.remember(**said, expires="2026-04-01", dry_run=True).changed
+
+        ended = memory.remember(**said, expires="2026-04-01")
+        assert ended.changed
+        assert memory.get(id_).valid.end == instant("2026-04-01")
+        assert not memory.remember(**said, expires="2026-04-01").changed
+        later = memory.remember(**said, expires="2026-05-01")
+        assert not later.changed
+        assert "2026-04-01" in later.changes[0]
+        assert memory.at(valid="2026-04-02").list(["Turn", "Fact"]).items == ()
+        assert memory.undo(ended).changed
+        assert memory.get(id_).valid.end == FOREVER
+
+        assert memory.remember(**said, metadata={"from": "mail"}).changes == ()
+        other = memory.remember(**said, metadata={"from": "chat"})
+        assert not other.changed
+        assert "other metadata" in other.changes[0]
+        assert memory.scoped(user="bo").remember(**said, metadata={"from": "chat"}).changed

@@ -8,7 +8,15 @@ import pytest
 
 from worldline import Config, EdgeType, Event, Evidence, Fact, Memory, Scope, WorldlineError
 from worldline.clock import EARLIEST, FOREVER, LAST
-from worldline.errors import Ambiguous, InvalidInput, InvalidText, InvalidTime, NotFound, Refused
+from worldline.errors import (
+    Ambiguous,
+    InvalidInput,
+    InvalidText,
+    InvalidTime,
+    NotFound,
+    Refused,
+    StoreError,
+)
 from worldline.write.given import Link, Note
 
 WRONG = [None, 5, -1, 1.5, True, b"bytes", [], {}, object(), "", " ", "\x00", "\ud800", "zz", "a" * 5000]
@@ -59,6 +67,41 @@ def test_text_that_cannot_be_stored(memory, text):
     assert rows(memory) == before
 
 
+def test_messages_of_a_chat_as_its_api_has_them(memory):
+    """Parts are joined, what has no words is left out and told, and an error says which message it is about."""
+    calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    picture = {"type": "image_url", "image_url": {"url": "data:,"}}
+    done = memory.remember(
+        messages=[
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "hi"}, picture, {"type": "text", "text": "Bo"}],
+            },
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c1", "content": "14 degrees"},
+            {"role": "user", "content": [picture]},
+        ]
+    )
+    assert [memory.get(id_).content for id_ in done.ids] == ["hi\nBo", "14 degrees"]
+    assert "message 2, 4" in done.changes[-1]
+    alone = memory.remember(messages=[{"role": "assistant", "content": None, "tool_calls": calls}])
+    assert (alone.changed, alone.id) == (False, None)
+    before = rows(memory)
+    good = {"role": "user", "content": "hello"}
+    for wrong in (
+        {"role": "user", "content": None},
+        {"role": "user", "content": 5},
+        {"role": "user", "content": []},
+        {"role": "user", "content": "x", "metadata": "m"},
+        {"role": "user", "content": "x", "said_at": "never"},
+        {"role": ["user"], "content": "x"},
+        "user: x",
+    ):
+        with pytest.raises(InvalidInput, match="message 2"):
+            memory.remember(messages=[good, wrong])
+    assert rows(memory) == before
+
+
 def test_ten_megabytes_are_stored_exactly(memory):
     """A long text comes back as it went in, is found by its words, and verify is clean."""
     text = "needle " + "x" * 99 + "\n" + ("lorem ipsum dolor sit amet " * 40 + "\n") * 9800
@@ -77,6 +120,15 @@ def test_text_over_the_limit(clock):
         memory.note("learning", "n", "ä" * 6)
     with pytest.raises(InvalidText):
         memory.remember("x" * 11)
+    for verb in (
+        lambda: memory.note("learning", "n" * 5000),
+        lambda: memory.recall("q" * 100_000),
+        lambda: memory.remember("hi", external_id="x" * 5000),
+        lambda: memory.scoped(session="s" * 5000),
+    ):
+        with pytest.raises(InvalidText, match="shorten it") as told:
+            verb()
+        assert "max_text" not in str(told.value)
 
 
 def test_unusual_text_is_stored_exactly(memory):
@@ -161,6 +213,17 @@ def test_intervals_the_wrong_way_round(store):
         with pytest.raises(InvalidTime):
             verb()
     assert rows(memory) == before
+
+
+def test_one_moment_for_both_axes_stands_alone(memory):
+    """`as_of` beside another time of an axis is refused; beside the same one it means what it says."""
+    for made in (memory, memory.query()):
+        for other in ({"valid": "2026-01-02"}, {"known": "2026-01-02"}):
+            with pytest.raises(InvalidTime, match="as_of is the moment of both axes"):
+                made.at(as_of="2026-01-01", **other)
+    assert memory.at(as_of="2026-01-01", valid="2026-01-01").handle.moment == (
+        memory.at(as_of="2026-01-01").handle.moment
+    )
 
 
 def test_the_end_of_time_is_now(memory):
@@ -353,6 +416,40 @@ def test_metadata(memory):
     assert memory.list(metadata={"ü": "e"}).items == ()
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_has_not(memory, number):
+    """NaN and infinity in metadata are refused with the key that has them, and not stored as null."""
+    before = rows(memory)
+    verbs = [
+        lambda given: memory.note("learning", "n", metadata=given),
+        lambda given: memory.remember("text", metadata=given),
+        lambda given: memory.remember(messages=[{"role": "user", "content": "x", "metadata": given}]),
+        lambda given: memory.load([Note("learning", "n", metadata=given)]),
+    ]
+    for verb in verbs:
+        with pytest.raises(InvalidInput, match=r"'a\.b\.1'"):
+            verb({"none": None, "a": {"b": [1.5, number]}})
+    assert rows(memory) == before
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True])
+def test_a_limit_is_at_least_one(store, limit):
+    """No read takes a limit that asks for nothing, or for less, as one for everything."""
+    memory, a, _ = store
+    reads = [
+        lambda: memory.changes(limit=limit),
+        lambda: memory.recall("text a", limit=limit),
+        lambda: memory.explain("text a", a, limit=limit),
+        lambda: memory.timeline("text a", limit=limit),
+        lambda: memory.walk_answer("Who is a?", limit=limit),
+        lambda: memory.list(limit=limit),
+        lambda: memory.episodes(limit=limit),
+    ]
+    for read in reads:
+        with pytest.raises(InvalidInput):
+            read()
+
+
 def test_an_edge_of_another_store_is_not_found(store, clock):
     """Row numbers are private: an Edge or Node of one store means nothing in another."""
     memory, a, b = store
@@ -388,3 +485,22 @@ def test_nothing_changes_after_the_end_of_time() -> None:
         memory.note("context", "a")
 
         assert memory.changes(FOREVER) == ()
+
+
+def test_a_memory_that_was_closed_says_so(clock) -> None:
+    """Reads of a memory whose store is closed are a StoreError with what to do, as writes are."""
+    memory = Memory.open(":memory:", clock=clock)
+    note = memory.note("learning", "n", "c").id
+    memory.close()
+    looks = (
+        lambda: memory.get(note),
+        lambda: memory.recall("n"),
+        lambda: memory.list(),
+        lambda: memory.stats(),
+        lambda: memory.handle.store.tenants(),
+        lambda: memory.remember("text"),
+        lambda: memory.note("learning", "m"),
+    )
+    for look in looks:
+        with pytest.raises(StoreError, match="open it again"):
+            look()

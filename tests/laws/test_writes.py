@@ -47,6 +47,9 @@ VERBS = {
     "note without a time": lambda m, i: m.note("learning", "undated"),
     "remember": lambda m, i: m.remember("hi", said_at=7, speaker="me", session="s"),
     "remember without a time": lambda m, i: m.remember("hi again"),
+    "remember with metadata and an end": lambda m, i: m.remember(
+        "hi", said_at=7, metadata={"k": 1}, expires=9000
+    ),
     "remember by external id": lambda m, i: m.remember("hi", said_at=9, external_id="x1"),
     "remember messages": lambda m, i: m.remember(messages=[{"role": "user", "content": "yo"}], said_at=8),
     "remember with facts": lambda m, i: m.remember(

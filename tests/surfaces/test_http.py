@@ -394,6 +394,8 @@ def test_every_error_has_a_status() -> None:
         ("GET", "memories?metadata=x", None, 400, "JSON object"),
         ("GET", "memories?vaild_at=2026-01-01", None, 400, "vaild_at"),
         ("GET", "memories?as_of=soon", None, 400, "2026-03-05"),
+        ("GET", "memories?valid_at=2026-03-01T00:00+02:00", None, 400, "%2B"),
+        ("GET", "timeline?topic=x&from=2026-03-01T00:00+02:00", None, 400, "%2B"),
         ("GET", "memories?user=", None, 400, ""),
         ("POST", "notes", {"type": "lesson", "name": "x"}, 400, "allowed here"),
         ("POST", "notes", {"type": "context", "name": "x", "colour": 1}, 400, "colour"),
@@ -446,6 +448,14 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
     assert web.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400
+    for half in (rb"a \ud800 b", rb"\ud83d", rb"\uDE00", rb"\ud83d\ude00 \udbff\u0041"):
+        answer = web.post(f"{url}/v1/remember", content=b'{"text":"%b"}' % half, headers=json)
+        assert (answer.status_code, "half of a surrogate pair" in answer.text) == (400, True), half
+    whole = web.post(f"{url}/v1/remember", content=rb'{"text":"\ud83d\ude00"}', headers=json)
+    assert whole.status_code == 200
+    for number in (b"NaN", b"1e999"):
+        body = b'{"text":"x","metadata":{"a":%b}}' % number
+        assert web.post(f"{url}/v1/remember", content=body, headers=json).status_code == 400
 
 
 def test_many_requests_at_once(url: str) -> None:

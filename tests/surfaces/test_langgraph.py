@@ -20,6 +20,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from worldline import Config, Memory
+from worldline.errors import InvalidInput
 from worldline.langgraph import WorldlineStore
 from worldline.testing import FrozenClock
 
@@ -134,6 +135,20 @@ def test_namespaces_are_checked(store: WorldlineStore) -> None:
     store.batch([PutOp(("langgraph", "x"), "k", {"v": 2})])
 
     assert store.get(("langgraph", "x"), "k").value == {"v": 2}  # type: ignore[union-attr]
+
+
+def test_what_means_nothing_is_refused(store: WorldlineStore) -> None:
+    """A value that is no dict, a number that JSON has not and an offset from the end are told plainly."""
+    with pytest.raises(InvalidInput, match="'k' must be a dict, not str"):
+        store.put(("u",), "k", "str")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"nan at 'a\.b'"):
+        store.put(("u",), "k", {"a": {"b": float("nan")}})
+    for look in (lambda: store.search(("u",), offset=-1), lambda: store.list_namespaces(offset=-1)):
+        with pytest.raises(InvalidInput, match="offset"):
+            look()
+    store.put(("u",), "k", {"a": None})
+
+    assert store.get(("u",), "k").value == {"a": None}  # type: ignore[union-attr]
 
 
 def test_what_has_a_time_to_live_ends_by_itself() -> None:

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from worldline import Config, Memory
 from worldline.surfaces.cli import main
+from worldline.surfaces.rest import Answered
 
 
 @pytest.fixture
@@ -34,6 +35,19 @@ def test_recall(shell, verb):
 
     assert found["hits"][0]["node"]["content"] == "I moved to Porto."
     assert "key" not in found["hits"][0]["node"]
+    assert set(Answered.__struct_fields__) <= set(found)
+    assert (found["found"], found["returned"]) == (1, 1)
+    assert found["confidence"] == round(found["sure"], 2)
+
+
+def test_a_budget_that_is_too_small_is_told(shell):
+    """A few tokens show nothing, and that is no sign that nothing is remembered."""
+    for budget in ("1", "9"):
+        output = shell("recall", "What does the flat cost?", "--max-tokens", budget)
+        assert "too small" in output
+        assert "nothing remembered" not in output
+    assert "nothing remembered" in shell("recall", "flat", "--max-tokens", "9", "--user", "nobody")
+    assert "900 euros" in shell("recall", "What does the flat cost?", "--max-tokens", "100")
 
 
 def test_recall_explained(shell):
@@ -54,6 +68,28 @@ def test_timeline_and_density(shell):
     assert json.loads(shell("density", "zeppelin", "--json"))["nodes"] == 0
 
 
+def test_a_corrected_fact_says_what_took_its_place(shell):
+    """Under its old id: that it was corrected, why, and which fact replaced it; only until somebody knew."""
+    (fact,) = [
+        one
+        for one in json.loads(shell("list", "--type", "fact", "--json"))["items"]
+        if "Porto" in one["content"]
+    ]
+    before = json.loads(shell("changes", "--json"))[-1]["known_at"]
+    done = json.loads(shell("correct", fact["id"], "Braga", "--reason", "misheard", "--json"))
+
+    for verb, code in (("why", 0), ("history", 0), ("get", 1)):
+        told = shell(verb, fact["id"][:12], code=code)
+        assert "corrected at" in told
+        assert "misheard" in told
+        assert done["id"][:12] in told
+    assert json.loads(shell("history", fact["id"], "--json"))[-1]["closed_by"] == done["id"]
+    for verb in ("why", "history", "get"):
+        assert "corrected" not in shell(verb, fact["id"][:12], "--known-at", before)
+    shell("correct", done["id"], "--reason", "never moved")
+    assert "withdrawn at" in shell("get", done["id"], code=1)
+
+
 def test_explain(shell):
     """Why a memory is where it is."""
     flat = json.loads(shell("recall", "flat", "--json"))["hits"][0]["node"]["id"]
@@ -66,3 +102,14 @@ def test_vectors_are_looked_after(shell):
     """Without an embedder there is nothing to embed."""
     assert json.loads(shell("flush", "--json")) == {"embedded": 0}
     assert "0 texts" in shell("reembed")
+
+
+@pytest.mark.parametrize("code", ["scorer = (", "1 / 0", "import nothing_of_this_name"])
+def test_a_scorer_that_cannot_be_loaded_is_told(shell, tmp_path, monkeypatch, code):
+    """A broken module of the user's own is one line with what is wrong in it, and no traceback."""
+    (tmp_path / "own_scorer.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    output = shell("score", "own_scorer:scorer", code=1)
+
+    assert "own_scorer" in output
+    assert "Traceback" not in output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from worldline import Memory
 from worldline.config import Config, default_path, load
 from worldline.errors import InvalidInput, UnknownType, WorldlineError
 
@@ -51,6 +52,14 @@ def test_a_missing_file_is_an_error(tmp_path):
         load(tmp_path / "nowhere.toml", {})
 
 
+def test_a_file_that_is_no_text_is_an_error(tmp_path):
+    """Bytes that are no UTF-8 are refused with the file's name."""
+    path = tmp_path / "w.toml"
+    path.write_bytes(b'language = "\xff"')
+    with pytest.raises(InvalidInput, match=r"w\.toml"):
+        load(path, {})
+
+
 def test_variables_of_the_command_line_are_no_settings():
     """The store, the settings file and the tenant are named by variables of their own."""
     assert load(environ={"WORLDLINE_DB": "x", "WORLDLINE_TENANT": "t", "OTHER": "1"}) == Config()
@@ -60,3 +69,26 @@ def test_the_default_path():
     """WORLDLINE_DB, else the XDG data folder."""
     assert str(default_path({"WORLDLINE_DB": "/x/y.db"})) == "/x/y.db"
     assert str(default_path({"XDG_DATA_HOME": "/data"})) == "/data/worldline/memory.db"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"understand": "zzz"},
+        {"gate": "zzz"},
+        {"durability": "sometimes"},
+        {"max_text": "many"},
+        {"embedder": "zzz"},
+        {"reranker": "zzz"},
+        {"model": "zzz"},
+        {"language": "zzz"},
+    ],
+)
+def test_a_memory_is_not_opened_with_bad_settings(wrong, monkeypatch):
+    """Values that are no settings are refused when a memory is opened, whether Python or a variable gives them."""
+    ((name, value),) = wrong.items()
+    with pytest.raises(InvalidInput, match=value if value != "many" else name):
+        Memory.open(":memory:", Config(**wrong))
+    monkeypatch.setenv(f"WORLDLINE_{name.upper()}", value)
+    with pytest.raises(InvalidInput):
+        Memory.open(":memory:")

@@ -52,3 +52,12 @@ def test_changed_weights_are_refused(tmp_path):
 
     with pytest.raises(plugins.EmbedderError, match="expected"):
         plugins.OnnxEmbedder(fake, "x", expected="00")
+
+
+def test_a_folder_with_broken_files_is_refused(tmp_path):
+    """What is no model, and no tokenizer, is told with the folder, for embedders and rerankers alike."""
+    (tmp_path / "model.onnx").write_bytes(b"not a model")
+    (tmp_path / "tokenizer.json").write_text("{")
+    for opened in (plugins.open_embedder, plugins.open_reranker):
+        with pytest.raises(plugins.EmbedderError, match=tmp_path.name):
+            opened(f"onnx:{tmp_path}")

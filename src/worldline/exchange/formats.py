@@ -34,6 +34,7 @@ from worldline.errors import WorldlineError
 from worldline.hashing import record_id
 from worldline.model import Event, Fact, Metadata, Scope
 from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES, EDGE_TYPES
+from worldline.text import text_of
 
 _MILLISECONDS, _MICROSECONDS = 10**11, 10**14
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError, WorldlineError)
@@ -175,18 +176,6 @@ def shortened(text: str, width: int = 60) -> str:
     """The beginning of a text on one line, as a name."""
     flat = " ".join(text.split())
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
-
-
-def text_of(content: Any) -> str:
-    """The words of a message: plain text, or the text blocks of a list."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else ""
-    kinds = ("text", "input_text", "output_text")
-    blocks = [
-        block.get("text", "") if isinstance(block, dict) and block.get("type", "text") in kinds else block
-        for block in content
-    ]
-    return "\n".join(block for block in blocks if isinstance(block, str) and block.strip())
 
 
 _Read: TypeAlias = Callable[[Record], Iterator[Item]]

@@ -29,7 +29,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.clock import EXACT, FOREVER, LATEST, Instant, Interval, calendar, instant, to_datetime
+from worldline.clock import EXACT, FOREVER, LATEST, Instant, Interval, calendar, instant, show, to_datetime
 from worldline.errors import InvalidInput, NotFound, WorldlineError
 from worldline.handle import Handle
 from worldline.model import (
@@ -48,6 +48,7 @@ from worldline.model import (
     Utterance,
     Version,
     Why,
+    clean_count,
 )
 from worldline.ports import Store, View
 from worldline.query import bind, finish
@@ -57,7 +58,7 @@ from worldline.store import counting, ledger, people, registry, search
 from worldline.store.ledger import Noted, Window, mentions_of
 from worldline.store.nights import Verbatim
 from worldline.store.people import stages
-from worldline.store.registry import missing
+from worldline.store.registry import Target, missing
 from worldline.text import estimate_tokens, inert, passages, tokens, words
 
 if TYPE_CHECKING:
@@ -79,8 +80,20 @@ def one(view: View, handle: Handle, ref: Any, *, exact: bool) -> Node:
     else:
         node = view.bind(known=min(view.known, target.known)).one(target.line)
     if node is None:
-        raise missing(view, target)
+        raise _gone(view, target)
     return node
+
+
+def _gone(view: View, target: Target) -> NotFound:
+    """Why a memory that exists cannot be seen: what became of it, or when it held."""
+    found = given_up(view, view.history(target.line))
+    if found is None:
+        return missing(view, target)
+    node = found.node
+    called = node.content[:80] if node.type == "Fact" else node.name
+    return NotFound(
+        f"{node.id[:12]} ({called}) is not believed any more: it was {found.told}; see its history"
+    )
 
 
 def edge(view: View, handle: Handle, src: Any, type_: str, dst: Any) -> Edge:
@@ -98,10 +111,12 @@ def edge(view: View, handle: Handle, src: Any, type_: str, dst: Any) -> Edge:
 def named(view: View, handle: Handle, ref: Any) -> Node:
     """A memory as it is visible, or as it was last."""
     target = handle.resolve(view, ref)
-    node = view.one(target.line) or view.latest(target.line)
-    if node is None:
+    if (node := view.one(target.line)) is not None:
+        return node
+    if (node := view.latest(target.line)) is None:
         raise missing(view, target)
-    return node
+    found = given_up(view, view.history(target.line))
+    return node if found is None else replace(node, notes=(*node.notes, found.told))
 
 
 def seen_at(view: View, handle: Handle, at: Any) -> View:
@@ -132,7 +147,39 @@ def history(view: View, line: int) -> tuple[Version, ...]:
         change = _change(own, node, there, joined) if come else _change(belief, node, rows, joins)
         by = _closed_by(own, joined if come else joins)
         told.append(Version(node, change, by, tuple(origin for origin, _ in origins.get(belief.row, ()))))
+    if (found := given_up(view, rows)) is not None:
+        last = told[-1]
+        by = last.closed_by or (found.by.id if found.by else None)
+        told[-1] = replace(last, node=replace(last.node, notes=(found.told,)), closed_by=by)
     return _with_stages(told, view, line)
+
+
+class GivenUp(NamedTuple):
+    """What became of a memory that nobody believes any more."""
+
+    node: Node
+    at: Instant
+    how: str
+    by: Node | None
+    """The fact that took the place of this one."""
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        what = f": {self.by.content} ({self.by.id[:12]})" if self.by else ""
+        reason = f", because {self.by.reason}" if self.by and self.by.reason else ""
+        return f"{self.how} at {show(self.at)}{what}{reason}"
+
+
+def given_up(view: View, rows: Sequence[tuple[Belief, Node]]) -> GivenUp | None:
+    """How a memory with this history was given up by this known time, if it was, and for which other fact."""
+    if not rows or any(belief.known.end > view.known for belief, _ in rows):
+        return None
+    belief, node = max(rows, key=lambda row: row[0].known.end)
+    at = belief.known.end
+    others = ledger.in_its_place(view, node.key, at) if node.type == "Fact" else []
+    how = "undone" if ledger.kind_of(view, at) == "undo" else "corrected" if others else "withdrawn"
+    return GivenUp(node, at, how, others[0] if others and how == "corrected" else None)
 
 
 def _as_known(item: T, known: Instant) -> T:
@@ -197,6 +244,8 @@ def changes(
     view: View, since: Instant, limit: int | None = None, page: str | None = None
 ) -> tuple[Change, ...]:
     """What was believed or given up after a known time, in order; from the mark of a page on."""
+    if limit is not None:
+        clean_count(limit, "limit", 1)
     start, skip = (min(since, LATEST) + 1, 0) if page is None else unpacked(page)
     feed: list[Change] = []
     for known, body in ledger.log(view, start):
@@ -570,6 +619,8 @@ CANDIDATES = 25
 
 FOOTER_ROOM = 24
 SHORTEST = 40
+_SAYS_SO = 8
+"""So many tokens are needed to say that nothing is shown."""
 _ALIKE = 0.9
 _COMPARED = 1000
 _TELLING = frozenset('[]():|"')
@@ -658,11 +709,20 @@ def pack(hits: Sequence[Hit], budget: int, found: int, opening: str = "") -> Pac
             room -= size
     while True:
         text = _shown([(hits[p], line) for p, line in chosen.items()], found, opening, budget)
+        text = text or _none(hits, budget)
         if (tokens := estimate_tokens(text)) <= budget:
             return Packed(text, tokens, [hits[place] for place in chosen])
         if not chosen:
-            return Packed("", 0, [])
+            text = _none(hits, budget)
+            return Packed(text, estimate_tokens(text), [])
         del chosen[max(chosen)]
+
+
+def _none(hits: Sequence[Hit], budget: int) -> str:
+    """What is said where nothing is shown: there is nothing, or no room for it, not even for these words."""
+    if budget < _SAYS_SO:
+        return ""
+    return "(max_tokens is too small)" if hits else "(nothing remembered)"
 
 
 def _is_repeated(hit: Hit, seen: list[frozenset[str]]) -> bool:
@@ -732,7 +792,7 @@ def _shown(lines: Sequence[tuple[Hit, str]], found: int, opening: str, budget: i
     ordered = sorted(lines, key=lambda pair: (pair[0].said_at or pair[0].node.valid.start, pair[0].node.key))
     body = "\n".join(line for _, line in ordered)
     if not body and not opening:
-        return "(nothing remembered)" if budget >= 8 else ""
+        return ""
     parts = [part for part in (opening, body) if part]
     used = estimate_tokens("\n".join(parts))
     return "\n".join([*parts, f"(returned {len(lines)}/{found}, ~{used}/{budget} tokens)"])

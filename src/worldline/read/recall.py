@@ -663,9 +663,9 @@ def _understood(question: str) -> str:
 
 def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wish:
     """What is asked for, with what the handle and its config add."""
-    for count in ("max_tokens", "limit"):
+    for count, least in (("max_tokens", 0), ("limit", 1)):
         if given.get(count) is not None:
-            clean_count(given[count], count)
+            clean_count(given[count], count, least)
     if given.get("max_tokens") is None:
         given["max_tokens"] = handle.config.max_tokens
     session = view.session(handle.session) if handle.session else 0

@@ -351,6 +351,20 @@ def version_edges(view: View, keys: Collection[int]) -> list[Edge]:
     )
 
 
+def in_its_place(view: View, fact: int, at: Instant) -> list[Node]:
+    """The facts that a changeset believed of the subject and slot of one that it gave up."""
+    rows = view.query(
+        f"SELECT {NODE} FROM facts f CROSS JOIN facts g ON g.tenant = :t AND g.subject = f.subject"
+        " AND g.predicate = f.predicate AND g.node <> f.node CROSS JOIN nodes n ON n.tenant = :t AND n.id = g.node"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kf = :at"
+        f" WHERE f.tenant = :t AND f.node = :fact AND {view.scoped('b')} AND {view.ever_inside('b.line')}"
+        " ORDER BY b.id",
+        fact=fact,
+        at=at,
+    )
+    return [node_from(row) for row in rows]
+
+
 def log(view: View, start: Instant) -> Iterator[Logged]:
     """The changesets from a known time on, a few at a time."""
     while rows := view.query(
@@ -498,9 +512,9 @@ def needed(tx: Tx, put: Sequence[Entry]) -> set[Entry]:
     return {Entry("beliefs", row[0], False) for row in rows}
 
 
-def kind_of(tx: Tx, known_at: Instant) -> str:
+def kind_of(view: View, known_at: Instant) -> str:
     """The verb of a changeset; empty where there is none of that known time."""
-    rows = tx.query("SELECT kind FROM log WHERE tenant = :t AND known = :at", at=known_at)
+    rows = view.query("SELECT kind FROM log WHERE tenant = :t AND known = :at", at=known_at)
     return str(rows[0][0]) if rows else ""
 
 

@@ -64,6 +64,7 @@ CHECKPOINT = 32000
 """Pages of the log, after which they are copied back; the more, the fewer are copied twice."""
 STATEMENTS = 400
 """So many prepared statements are kept; a night, a write and a question have some hundred each."""
+CLOSED = "the store was closed meanwhile; open it again"
 FULL = "the disk is full; nothing of this write was kept; free some space and repeat"
 
 
@@ -101,9 +102,11 @@ class SqliteStore(Held):
     # Connections -------------------------------------------------------------------------------
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection (the only one, for a store in memory)."""
+        """This thread's connection (the only one, for a store in memory, which is gone once that is closed)."""
         if self._shared is not None:
             return self._shared
+        if self.in_memory:
+            raise StoreError(CLOSED)
         found = getattr(self._local, "connection", None)
         if found is None:
             found = self._local.connection = self._connect()
@@ -217,7 +220,7 @@ class SqliteStore(Held):
                     connection.interrupt()
                     time.sleep(0.001)
         self._open.clear()
-        self._local = threading.local()
+        self._local, self._shared = threading.local(), None
 
     def _prepare(self) -> None:
         connection = self.connection()
@@ -294,8 +297,10 @@ class SqliteStore(Held):
     def reading(self, tenant: str) -> Iterator[Tenant]:
         """One snapshot for several statements; yields what is kept of the tenant."""
         with self._shared_access():
-            connection = self.connection()
-            if connection.in_transaction:
+            with translated():
+                connection = self.connection()
+                inside = connection.in_transaction
+            if inside:
                 yield self.tenant_row(tenant)
                 return
             with translated():
@@ -678,7 +683,7 @@ def translated() -> Iterator[None]:
     except apsw.IOError as error:
         raise StoreError(f"the disk reports an error ({error}); nothing of this write was kept") from None
     except _CLOSED:
-        raise StoreError("the store was closed meanwhile; open it again") from None
+        raise StoreError(CLOSED) from None
 
 
 # Another store, to be read and never written: not a byte of its file changes ----------------------

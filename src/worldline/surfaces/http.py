@@ -9,6 +9,7 @@ has so much time to send a body, and so many requests a second; every request is
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import time
 import traceback
@@ -172,13 +173,27 @@ def _endpoint(
         whose = msgspec.convert(binding, Binding)
         tenant = request.state.tenant
         memory = service.of(tenant)
-        return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)
+        try:
+            return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)
+        except errors.InvalidTime as error:
+            if any(map(_LOST_PLUS.search, request.query_params.values())):
+                raise errors.InvalidTime(f"{error} (in an address, + is written %2B)") from None
+            raise
 
     def looked(memory: Memory, wanted: Any) -> Response:
         value = route.run(memory, wanted)
         return _json(value, offsets_of(memory.handle, nodes_in(value)))
 
     return answer
+
+
+_HALF = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+"""A half of a surrogate pair, as JSON escapes it."""
+_LOST_PLUS = re.compile(r"T[\d:.]+ \d\d:?\d\d$")
+"""A time whose + was read as a space."""
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -191,6 +206,11 @@ async def _body(request: Request) -> dict[str, Any]:
     except RecursionError:
         raise errors.InvalidInput("the body is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if half := _HALF.search(raw):
+            told = f"{half[0].decode()} at byte {half.start()} is half of a surrogate pair"
+            raise errors.InvalidText(
+                f"the body is not valid Unicode: {told}; send the whole character"
+            ) from None
         raise errors.InvalidInput(f"the body is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise errors.InvalidInput("the body must be a JSON object")

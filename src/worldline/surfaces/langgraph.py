@@ -26,7 +26,7 @@ from langgraph.store.base.embed import get_text_at_path
 from worldline.clock import FOREVER, LATEST, NOW, to_datetime
 from worldline.errors import Conflict, InvalidInput
 from worldline.memory import Memory
-from worldline.model import Node
+from worldline.model import Node, require_finite
 from worldline.surfaces import budget
 from worldline.surfaces.verbs import every
 from worldline.text import content_words
@@ -75,13 +75,15 @@ class WorldlineStore(base.BaseStore):
     def batch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """Reads see what was there before the batch; of several puts to one key the last one counts.
 
-        A namespace that LangGraph would not allow is refused before anything is done.
+        A namespace that LangGraph would not allow, or an operation that means nothing, is refused before anything
+        is done.
         """
         results: list[base.Result] = []
         puts: dict[tuple[Namespace, str], base.PutOp] = {}
         ops = list(ops)
         for op in ops:
             _CHECK(op)
+            _require_meaning(op)
         for op in ops:
             results.append(self._answer(op))
             if isinstance(op, base.PutOp):
@@ -244,6 +246,14 @@ class WorldlineStore(base.BaseStore):
         )
 
 
+def _require_meaning(op: base.Op) -> None:
+    """Refuses a value that is no dict, and an offset from the end."""
+    if isinstance(op, base.PutOp) and not isinstance(op.value, Mapping | None):
+        raise InvalidInput(f"the value of {op.key!r} must be a dict, not {type(op.value).__name__}")
+    if isinstance(op, base.SearchOp | base.ListNamespacesOp) and op.offset < 0:
+        raise InvalidInput(f"an offset is 0 or more, not {op.offset}")
+
+
 def _label(namespace: Namespace, key: str) -> dict[str, Any]:
     return {**_ITEM, "namespace": list(namespace), "key": key}
 
@@ -264,9 +274,11 @@ def _content(value: Mapping[str, Any], index: Any, ttl: float | None) -> str:
     if index is not None or ttl is not None:
         stored = {_PLAIN: stored, "$index": index, "$ttl": ttl}
     try:
-        return orjson.dumps(stored, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+        encoded = orjson.dumps(stored, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
     except orjson.JSONEncodeError as error:
         raise InvalidInput(f"a value must be plain JSON: {error}") from None
+    require_finite(value, encoded, "the value")
+    return encoded.decode()
 
 
 def _parts(node: Node) -> tuple[dict[str, Any], Any, float | None]:

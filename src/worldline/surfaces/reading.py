@@ -238,8 +238,14 @@ def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], 
         lines = shown(memory, found, given["limit"])
         lines += [] if found.hits else _unknown_then(memory)
     else:
-        lines = [visible(found.text) or "(nothing remembered)"]
-    return found, [*lines, *_explained(found)] if plan else lines
+        lines = [visible(found.text) or f"(--max-tokens {given['max_tokens']} is too small to show anything)"]
+    return _counted(found), [*lines, *_explained(found)] if plan else lines
+
+
+def _counted(found: Recall) -> dict[str, Any]:
+    """An answer for programs, with the names that the other doors have for how sure it is and how much there is."""
+    many = len(found.hits)
+    return {"confidence": round(found.sure, 2), **render.plain(found), "found": many, "returned": many}
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:

@@ -250,6 +250,7 @@ def history(versions: Iterable[model.Version]) -> Iterable[str]:
             yield f"{'':<19}  because {visible(node.reason or '')}; {span(node.known)}"
         else:
             yield f"{'':<19}  held {span(node.valid, node.precision)}; believed {span(node.known)}{by}"
+        yield from (f"{'':<19}  {visible(note)}" for note in node.notes)
         yield from (f"{'':<19}  {origin(item)}" for item in version.origins)
 
 

@@ -255,6 +255,8 @@ def _load(named: str) -> Scorer:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidInput(f"{named!r} is not module:attribute of a scorer ({error})") from None
+    except Exception as error:  # the module is the user's, and whatever stops it is for them to mend
+        raise InvalidInput(f"{module} cannot be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
     if not isinstance(found, Scorer):

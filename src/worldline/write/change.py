@@ -16,7 +16,7 @@ never a guess, until that one is undone too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -411,22 +411,35 @@ def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | N
 
 def until(handle: Handle, done: Receipt, expires: When) -> Receipt:
     """The receipt of words that are known to expire, retired ahead of time with the facts that rest on them
-    alone; undoing it takes both back, the words and their end."""
-    if not done.changed or done.dry_run:
+    alone; undoing it takes both back, the words and their end. What was stored before ends then as well."""
+    at, words = instant(expires), done.ids or ((done.id,) if done.id else ())
+    if not words or (done.dry_run and done.changed):
         return done
-    words = done.ids or ((done.id,) if done.id else ())
+    told: list[str] = []
 
     def work(tx: Tx, place: Place) -> Done:
         view = tx.as_view(world=handle.world)
-        lines = [handle.resolve(view, word).line for word in words]
-        drawn = view.visible([edge.src_line for edge in view.edges(lines, ("derived_from",), "in")])
+        said = [handle.resolve(view, word).line for word in words]
+        drawn = view.visible([edge.src_line for edge in view.edges(said, ("derived_from",), "in")])
         grounds = Counter(e.src_line for e in view.edges([n.line for n in drawn], ("derived_from",), "out"))
-        lines += [node.line for node in drawn if node.type == "Fact" and grounds[node.line] == 1]
-        ended = [retire_memory(tx, line, instant(expires), "it was known to expire") for line in lines]
+        lines = said + [node.line for node in drawn if node.type == "Fact" and grounds[node.line] == 1]
+        ended = [retire_memory(tx, line, at, "it was known to expire") for line in lines]
+        told[:] = [sooner for line in said for sooner in _ending_before(tx, line, at)]
         return None, any(ended)
 
-    ended = handle.write("retire", work).known_at
-    return replace(done, known_at=ended, also=(done.known_at, *done.also))
+    end = handle.write("retire", work, dry_run=done.dry_run)
+    done = replace(done, changes=(*done.changes, *dict.fromkeys(told)))
+    if not end.changed:
+        return done
+    also = (done.known_at, *done.also) if done.changed else ()
+    return replace(done, changed=True, known_at=end.known_at, also=also)
+
+
+def _ending_before(tx: Tx, line: int, at: Instant) -> Iterator[str]:
+    """That words end sooner than they are said to expire: only a correction puts an end off."""
+    end = max((belief.valid.end for _, belief in held(tx, line)), default=at)
+    if end < at:
+        yield f"it ends at {show(end)} as was said before; correct it with another valid_to to put that off"
 
 
 def _believed(tx: Tx, handle: Handle, edge: Edge) -> list[Edge]:

@@ -30,6 +30,7 @@ from worldline.model import (
     Receipt,
     Scope,
     clean_event,
+    clean_metadata,
     clean_struct,
 )
 from worldline.ports import Tx, View
@@ -39,6 +40,7 @@ from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
+from worldline.text import text_of
 from worldline.write import afterwards, given
 from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
 from worldline.write.given import believe, not_given, recluster
@@ -86,7 +88,11 @@ def remember(handle: Handle, event: Event, given: Sequence[Fact] = (), *, dry_ru
 
 def remember_all(handle: Handle, said: Sequence[Event], *, dry_run: bool = False) -> Receipt:
     """A whole conversation in one changeset."""
-    cleaned = [_redacted(clean_event(event, handle.config.max_text), handle) for event in said]
+    return _remember_clean(handle, [clean_event(event, handle.config.max_text) for event in said], dry_run)
+
+
+def _remember_clean(handle: Handle, said: Sequence[Event], dry_run: bool) -> Receipt:
+    cleaned = [_redacted(event, handle) for event in said]
     intake = Intake(handle, [event for event, _ in cleaned], _left(handle, ()))
     told = intake.told(dry_run=dry_run)
     return replace(
@@ -167,6 +173,8 @@ class Intake:
             self.ids.append(last.hex())
             if stored.changed:
                 self.fresh.append(last.hex())
+            elif event.metadata:
+                _tell_of_metadata(tx, stored, event.metadata, place)
             if stored.changed and self.together and stored.born:
                 settled.append(ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals))
             elif self.left is not None and (stored.changed or self.left.facts):
@@ -182,6 +190,15 @@ class Intake:
         if not stored.born:
             others = _others(events.kept_of(tx, stored.event.key, "draft"), self.left)
             events.leave(tx, stored.event.key, _drafted([*others, self.left]))
+
+
+def _tell_of_metadata(tx: Tx, stored: Appended, given: Metadata, place: Place) -> None:
+    """What was said before keeps the metadata that came with it; other metadata is not dropped without a word."""
+    key, line = tx.find(stored.id) or (stored.event.key, stored.event.key)
+    kept = [node.metadata for belief, node in tx.history(line)
+            if node.key == key and belief.scope == place.scope]  # fmt: skip
+    if given not in kept:
+        tx.changes.append("it was stored before with other metadata, which stays; that given now is not kept")
 
 
 def _finished(handle: Handle, stored: Receipt, ids: Sequence[str]) -> Receipt:
@@ -463,23 +480,70 @@ def _reject(tx: Tx, ids: Sequence[str], left: Pending) -> Done:
     return None, False
 
 
-def events_of(
+# Conversations -------------------------------------------------------------------------------------
+
+_WORDLESS = ("assistant", "tool", "function")
+"""Roles whose messages often have nothing but calls and results in them."""
+
+
+def remember_messages(
+    handle: Handle,
     messages: Sequence[Mapping[str, Any]],
     said_at: When | None = None,
     session: str | None = None,
     metadata: Metadata | None = None,
-) -> list[Event]:
-    """Chat messages (role and content; name, said_at, id and metadata if they have them) as events."""
-    if not isinstance(messages, Sequence) or not all(isinstance(m, Mapping) for m in messages):
+    *,
+    dry_run: bool = False,
+) -> Receipt:
+    """Chat messages (role and content; name, said_at, id and metadata if they have them), in one changeset.
+
+    One without words, such as a call of tools, is left out, and the receipt says so.
+    """
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
         raise InvalidInput("messages are a list of dicts with role and content")
-    return [
-        Event(
-            message.get("content") or "",
+    numbered = list(enumerate(messages, 1))
+    for n, message in numbered:
+        if not isinstance(message, Mapping):
+            raise InvalidInput(f"message {n} is a dict with role and content, not {message!r}")
+    spoken = [(n, message) for n, message in numbered if not _is_wordless(message)]
+    events = [_of_message(n, m, said_at, session, metadata, handle.config.max_text) for n, m in spoken]
+    silent = ", ".join(map(str, sorted({n for n, _ in numbered} - {n for n, _ in spoken})))
+    done = _remember_clean(handle, events, dry_run)
+    told = (f"left out, having no words (tool calls, pictures): message {silent}",) if silent else ()
+    return replace(done, changes=(*done.changes, *told))
+
+
+def _is_wordless(message: Mapping[str, Any]) -> bool:
+    """Whether a message has only calls of tools, pictures and the like to it."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = all(isinstance(part, Mapping) and "type" in part for part in content)
+        return bool(content) and parts and not text_of(content)
+    calls = message.get("tool_calls") or message.get("function_call") or message.get("role") in _WORDLESS
+    return bool(calls) and (content is None or (isinstance(content, str) and not content.strip()))
+
+
+def _of_message(
+    number: int,
+    message: Mapping[str, Any],
+    said_at: When | None,
+    session: str | None,
+    metadata: Metadata | None,
+    limit: int,
+) -> Event:
+    """A message as an event whose every part can be stored; an error says which message it is about."""
+    content, own = message.get("content"), message.get("metadata")
+    try:
+        event = Event(
+            text_of(content) if isinstance(content, list) else content or "",
             message.get("name") or message.get("role") or "",
             message.get("said_at", said_at),
             session=session,
-            metadata={**(metadata or {}), **(message.get("metadata") or {})},
+            metadata={**clean_metadata(metadata), **clean_metadata(own)},
             external_id=message.get("id"),
         )
-        for message in messages
-    ]
+        if event.said_at is not None:
+            moment(event.said_at)
+        return clean_event(event, limit)
+    except InvalidInput as error:
+        raise type(error)(f"message {number}: {error}") from None
