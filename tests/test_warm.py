@@ -68,6 +68,8 @@ def test_a_caller_that_goes_unheard_ends_nobody_else() -> None:
         socket.send_fds(connection, [told.encode()], [nothing.fileno()] * 3)
         assert select.select([connection], [], [], 10)[0], "told which process it has"
 
-    done = subprocess.run([*warm.python(), "-c", "print('here')"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*warm.python(), "-c", "print('here')"], capture_output=True, text=True, check=False
+    )
 
     assert (done.stdout, done.returncode) == ("here\n", 0)

@@ -35,6 +35,118 @@ def talk():
     made.memory.close()
 
 
+# What is still to come -------------------------------------------------------------------------------
+
+
+ANNOUNCED = [
+    ("I live in Porto.", "I'm moving to Madrid in June.", "Where do I live?", "Porto"),
+    ("I live in Porto.", "I'm going to move to Madrid.", "Where do I live?", "Porto"),
+    ("I work at Siemens.", "I'll be starting at Bosch on 1 May.", "Where do I work?", "Siemens"),
+    ("Tom leads the search team.", "Priya takes over the search team in April.", "Who leads the search team?", "Tom"),
+    ("Tom leads the search team.", "Priya will take over the search team.", "Who leads the search team?", "Tom"),
+    ("Dave is my manager.", "Lena will be my manager.", "Who is my manager?", "Dave"),
+    ("My rent is 900 euros.", "My rent goes up to 980 in May.", "How much is my rent?", "900 euros"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("now", "later", "question", "answer"), ANNOUNCED)
+def test_what_is_announced_waits(talk, now, later, question, answer):
+    """What holds goes on holding, and is the answer, until the day for which something else was announced."""
+    mine = talk.memory.scoped(user="Ana")
+    talk.say(now, memory=mine)
+    held = talk.believed(mine)
+    talk.say(later, memory=mine)
+
+    assert held <= talk.believed(mine)
+    assert mine.recall(question).answer == answer
+
+
+def test_what_is_announced_for_a_day_holds_from_it_on(talk):
+    """The day comes by itself: nobody has to say again what was said, and a question about later is answered so."""
+    mine = talk.memory.scoped(user="Ana")
+    talk.say("I live in Porto.", memory=mine)
+    talk.say("I'm moving to Madrid in June.", memory=mine)
+
+    assert mine.recall("Where will I live in July?").answer == "Madrid"
+    talk.clock.advance(120 * DAY)
+    assert talk.believed(mine) == {"Ana lives in Madrid"}
+    assert mine.recall("Where do I live?").answer == "Madrid"
+
+
+def test_a_plan_without_a_day_is_believed_as_a_plan(talk):
+    """It is kept beside what holds, reads as what is to come, and takes its place once it is said to be so."""
+    talk.say("Rosa lives in Berlin.")
+    receipt = talk.say("Rosa is going to relocate to Lisbon after the summer.")
+
+    assert talk.believed() == {"Rosa lives in Berlin", "Rosa will live in Lisbon"}
+    assert any("what holds stays until then" in change for change in receipt.changes)
+    talk.say("Rosa lives in Lisbon now.")
+    assert "Rosa lives in Berlin" not in talk.believed()
+
+
+def test_when_an_event_will_be_is_no_plan_beside_another(talk):
+    """The date of what is to come anyway changes at once."""
+    talk.say("The launch is on 12 May.")
+    talk.say("The launch will be moved to 19 May.")
+
+    assert talk.memory.recall("When is the launch?").answer == "19 May 2026"
+
+
+def test_of_each_medicine_there_is_one_dose(talk):
+    """Another dose takes the place of the former one, another medicine stands beside it."""
+    mine = talk.memory.scoped(user="Ana")
+    talk.say("I take 50 mg of sertraline.", memory=mine)
+    talk.say("I'm on 75 mg of sertraline.", memory=mine)
+    talk.say("I take 10 mg of melatonin.", memory=mine)
+
+    assert talk.believed(mine) == {"Ana is on 75 mg of sertraline", "Ana takes 10 mg of melatonin"}
+    assert mine.recall("How much sertraline do I take?").answer == "75 mg"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "over"),
+    [
+        ("Dad works at the sorting office.", "Dad's retired!", "Dad works at sorting office"),
+        ("Rasmus has the cellar key.", "Rasmus gave the cellar key to Mrs. Holm.", "Rasmus has cellar key"),
+        ("Grandpa is in hospital.", "Grandpa came home from hospital.", "Grandpa is in hospital"),
+        ("Biscuit sleeps in the kitchen.", "Biscuit sleeps in the hallway.", "Biscuit sleeps in kitchen"),
+        ("The depot project is on hold.", "The depot project is running again.", "depot project is on hold"),
+        ("A day ticket costs £4.50.", "They have put the day ticket up to £5.20.", "day ticket costs £4.50"),
+    ],
+)
+def test_a_plain_change_is_noticed(talk, first, then, over):
+    """Said in other words, what was so is over."""
+    talk.say(first)
+    assert over in talk.believed()
+    talk.say(then)
+    assert over not in talk.believed()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I live in Leeds.", "We bought a house in Crete."),
+        ("I pay 640 in rent.", "When I took the flat in 2015, the rent was 410."),
+        ("Zofia studies at Marlowe University.", "Zofia has changed a lot."),
+    ],
+)
+def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):
+    """A house is bought to be owned, what was so once is no news, and whoever has changed studies where she did."""
+    talk.say(first)
+    held = talk.believed()
+    talk.say(then)
+    assert held <= talk.believed()
+
+
+def test_actually_this_and_not_that_is_a_correction(talk):
+    """Whoever says "actually A, not B" takes B back: it was never so."""
+    talk.say("My dentist is Dr. Weber, on Hill Street.")
+    receipt = talk.say("Actually, my dentist is Dr. Klein, not Dr. Weber.")
+
+    assert any("it was wrong" in change for change in receipt.changes)
+    assert "Ana's dentist is Dr. Klein" in talk.believed()
+
+
 # What a message does to what is believed -------------------------------------------------------------
 
 

@@ -154,7 +154,7 @@ Invoice 77 was paid on 3 May. | Invoice 77 was paid
 I've got a new dentist, Dr Adeyemi. | Ana's dentist is Dr Adeyemi
 I cycle to work. | Ana cycles to work
 The firm employs 62 people. | firm employs 62 people
-Kenji went back to Sapporo for good. | Kenji went to Sapporo
+Kenji went back to Sapporo for good. | Kenji went back to Sapporo
 I live in Porto. | Ana lives in Porto
 I work at Halden Dairy. | Ana works at Halden Dairy
 I live with my girlfriend Nora in Bonn. | Ana's girlfriend is Nora; Ana lives with Nora; Ana lives in Bonn
@@ -243,8 +243,33 @@ I'm vegan, can you suggest a cake? | Ana is vegan
 Tove is out until Friday. | Tove is out
 I've got the family plan on Streamly. | Ana has family plan on Streamly
 Yoga is at 7 on Mondays. | Yoga is at 7; Yoga is on Mondays
-We buy our flour from Tarn Mill. | Ana buys flour
+We buy our flour from Tarn Mill. | Ana buys flour; Ana buys from Tarn Mill
 Mia settled in Ghent. | Mia settled in Ghent
+Our rent went up to £720. | Ana's rent went up to £720
+The ferry has put the single ticket up to £6.40. | ferry put up single ticket to £6.40
+The committee appointed Marta secretary. | committee appointed Marta secretary
+The members elected Idris captain of the rowing club. | members elected Idris captain of rowing club
+The opening was pushed back to 9 June. | opening was pushed back to 9 June
+The audit was brought forward to 2 April. | audit was brought forward to 2 April
+Jonas is in charge of the archive project. | Jonas is in charge of archive project
+Freya took ownership of the search index. | Freya took ownership of search index
+The booking page went live. | booking page is live
+The greenhouse project is on hold. | greenhouse project is on hold
+The dishwasher is working again. | dishwasher is working
+The museum site is down. | museum site is down
+Otto uses a Granta as his phone. | Otto uses Granta as phone
+I'm down to 61 kg. | Ana is down to 61 kg
+Paul is CEO of the Harbour Trust. | Paul is CEO of Harbour Trust
+I'm on 75 mg of venlafaxine. | Ana is on 75 mg of venlafaxine
+Ida's pregnant. | Ida is pregnant
+My cousin Bo's living in Umeå. | Ana's cousin is Bo; Bo lives in Umeå
+The library is open until seven. | library is open until seven
+Ruben sleeps in the attic room. | Ruben sleeps in attic room
+The plumber charged us £180. | plumber charged Ana £180
+I get 14.50 an hour at the bakery. | Ana gets 14.50 an hour
+Hanna exchanged vows with Emil. | Hanna exchanged vows with Emil
+The choir is in the back room these days. | choir is in back room
+The school is on Elm Street. | school is on Elm Street
 """
 
 RECORDS = """
@@ -324,6 +349,7 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 
 NOTHING = """
 The lecture made me think about my father.
+Ida's new car!
 Thanks, Maria. Gotta go.
 They give me peace and strength.
 I wanted to bring the lamp home.
@@ -439,6 +465,27 @@ def test_words_that_may_mean_anything_mean_a_family_of_its_own_kind_of_thing(tex
     """ "Started" is of a medicine where a medicine was started, and of nothing in particular where a blog was."""
     read_as = {claim.family for claim in read(text, "Ana", said_at=SAID).claims}
     assert family in read_as if family else not any(read_as)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "effect"),
+    [
+        ("Lena stepped down as head of the orchestra.", "headed_by", "ends"),
+        ("Milo was let go by Brandt & Co.", "works_at", "ends"),
+        ("Nadia wrote off the van.", "drives", "ends"),
+        ("Uncle Raf came home from hospital.", "stays_in", "ends"),
+        ("The kettle is back from the repair shop.", "located_in", "ends"),
+        ("Ines got promoted! She's head baker at the Corner Mill.", "works_as", "holds"),
+        ("Rosa started seeing Miguel.", "partner", "begins"),
+        ("We replaced Slack with Teams.", "owns", "begins"),
+        ("Hugo replaced Lena as treasurer of the rowing club.", "treasurer", "begins"),
+        ("The members elected Idris captain of the rowing club.", "captain", "begins"),
+        ("I take 20 mg of citalopram.", "takes_medication:citalopram", "holds"),
+    ],
+)
+def test_a_wording_of_several_words_falls_into_its_family(text: str, slot: str, effect: str) -> None:
+    """Particles, nouns that are no role and chains of verbs are part of a wording, as the table of families has it."""
+    assert (slot, effect) in {(c.key, c.effect) for c in read(text, "Ana", said_at=SAID).claims}
 
 
 @pytest.mark.parametrize(("text", "wanted"), table(FACTS), ids=lambda v: v if isinstance(v, str) else "")

@@ -51,8 +51,8 @@ from worldline.read.weighing import (
     slot_of,
 )
 from worldline.reading.claim import LIGHT, stem
-from worldline.reading.questions import Question
-from worldline.rules.slots import NOT, label
+from worldline.reading.questions import AHEAD, Question
+from worldline.rules.slots import NOT, PLAN, label
 from worldline.store import people, search
 from worldline.store.nights import verbatim
 from worldline.store.words import any_of
@@ -446,10 +446,11 @@ def _search(asked: PlannedQuestion, graph: Graph, matcher: Matcher) -> list[_Pat
     named = frozenset(m.entity for m in asked.mentions)
     frontier = [_Path((), frozenset({m.entity}), i) for i, m in enumerate(asked.mentions[:STARTS])]
     found: list[_Path] = []
-    denied = _asks_for_denied(asked.text)
+    denied, ahead = _asks_for_denied(asked.text), bool(AHEAD.search(asked.text))
+    apart = tuple(slot for slot, wanted in ((NOT, denied), (PLAN, ahead)) if not wanted)
     for _ in range(MAX_HOPS):
         ends = {_end(asked, path) for path in frontier}
-        steps = _steps(ends, graph, denied)
+        steps = _steps(ends, graph, apart)
         further = [
             (path, [hop for hop in steps.get(_end(asked, path), ()) if hop.target not in path.seen])
             for path in frontier
@@ -473,12 +474,11 @@ def _end(asked: PlannedQuestion, path: _Path) -> str:
     return path.hops[-1].target if path.hops else asked.mentions[path.start].entity
 
 
-def _steps(ends: set[str], graph: Graph, denied: bool) -> dict[str, list[Hop]]:
-    """The facts around some entities; what is denied or over leads on only where the question asks for such."""
+def _steps(ends: set[str], graph: Graph, apart: tuple[str, ...]) -> dict[str, list[Hop]]:
+    """The facts around some entities; not those of slots that begin so: denied, over or planned."""
     steps: dict[str, list[Hop]] = {}
     outgoing, incoming = (
-        [s for s in side if denied or not s.relation.startswith(NOT)]
-        for side in graph.around(sorted(ends), FAN_IN)
+        [s for s in side if not s.relation.startswith(apart)] for side in graph.around(sorted(ends), FAN_IN)
     )
     for s in outgoing:
         mine = steps.setdefault(s.subject, [])
@@ -722,8 +722,6 @@ _FORMER = re.compile(
     r"\b(?:did|was|were|had|used|before|ever|once|old|previous\w*|formerly|last|first)\b", re.I
 )
 
-_AHEAD = re.compile(r"\b(?:plan|want|hope|intend|mean|will|would|going|next)(?:s|ed)?\b", re.I)
-
 
 def _asks_for_denied(question: str) -> bool:
     return bool(_DENYING.search(question) or _FORMER.search(question))
@@ -734,7 +732,7 @@ def _is_denied(asked: Question, item: Item) -> bool:
     if asked.mode != "now" or _asks_for_denied(asked.text):
         return False
     said = item.phrase if item.fact else clause(item).partition(item.value)[0]
-    ahead = bool(item.fact) and bool(_AHEAD.match(said)) and not _AHEAD.search(asked.text)
+    ahead = bool(item.fact) and bool(AHEAD.match(said)) and not asked.ahead
     return ahead or bool(_DENYING.search(said))
 
 
@@ -809,12 +807,24 @@ def weighed(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> list
         groups.setdefault(key_of(item.value), []).append((score, item))
     for group in groups.values():
         group.sort(key=lambda g: -g[0])
-    whole = 1.0 + sum(math.exp(group[0][0]) for group in groups.values())
-    found = [
+    apart: dict[str, list[tuple[float, Item]]] = {}
+    for key, group in sorted(groups.items(), key=lambda g: -g[1][0][0]):
+        if not any(_is_within(key, other) and _meet(group, apart[other]) for other in apart):
+            apart[key] = group  # "100 mg of sertraline", "100 mg" and "100" of one sentence are one answer
+    whole = 1.0 + sum(math.exp(group[0][0]) for group in apart.values())
+    return [
         Reply(_told(group), math.exp(group[0][0]) / whole, tuple(item for _, item in group))
-        for group in groups.values()
+        for group in apart.values()
     ]
-    return sorted(found, key=lambda r: -r.probability)
+
+
+def _is_within(key: str, other: str) -> bool:
+    return f" {key} " in f" {other} " or f" {other} " in f" {key} "
+
+
+def _meet(group: Sequence[tuple[float, Item]], other: Sequence[tuple[float, Item]]) -> bool:
+    """Whether two values are said by one turn."""
+    return not {item.turn for _, item in group}.isdisjoint(item.turn for _, item in other)
 
 
 def _told(group: Sequence[tuple[float, Item]]) -> str:

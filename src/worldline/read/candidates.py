@@ -32,6 +32,7 @@ from worldline.read.cues import is_everyday
 from worldline.reading.claim import stem
 from worldline.reading.families import Family, families
 from worldline.rules.happenings import SaidSentence
+from worldline.rules.slots import PLAN
 from worldline.store.search import FactAround
 from worldline.text import fold, stop
 
@@ -247,7 +248,8 @@ def _state(fact: FactAround, now: Instant) -> str:
         return "over"
     if fact.slot.startswith(("was ", "did ")):
         return "passed"
-    return "ahead" if fact.start > now and fact.kind != "date" else "holds"
+    later = fact.start > now and fact.kind != "date"
+    return "ahead" if later or fact.slot.startswith(PLAN) else "holds"
 
 
 _DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)

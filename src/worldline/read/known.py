@@ -133,7 +133,8 @@ def known(
         mine = _asker(view, question, hits)
     if mine:
         lines += [int(line) for line in graph.link(mine).values()]
-    turns = said_turns(hits, readings) if question is not None and question.wants in SPANS else None
+    wanted = question is not None and question.wants in SPANS
+    turns = said_turns(hits, readings, view.valid) if wanted else None
     if turns is None:
         around, held = list[FactAround](), held_now(view, lines, MOST_HELD)
     else:
@@ -206,11 +207,11 @@ def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(proof))
 
 
-def said_turns(hits: Sequence[Hit], readings: Mapping[int, bytes]) -> list[SaidTurn]:
+def said_turns(hits: Sequence[Hit], readings: Mapping[int, bytes], now: Instant) -> list[SaidTurn]:
     """The best turns that may be trusted, cut into sentences."""
     trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
     said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
-    return [_turn(hit, readings.get(hit.node.key), cut) for hit, cut in zip(trusted, said, strict=True)]
+    return [_turn(hit, readings.get(hit.node.key), cut, now) for hit, cut in zip(trusted, said, strict=True)]
 
 
 def gathered(
@@ -247,30 +248,34 @@ def gathered(
 
 
 def _moment(question: Question, now: Instant) -> Instant:
-    """When what is asked about was so: "in January" is past by now, and what came later did not hold."""
+    """When what is asked about is so: "in January" is past by now, and what came later did not hold."""
     if question.mode != "at" or question.when is None or question.wants == "date":
         return now
-    return min(now, question.when[1] - 1)
+    begins, end = question.when
+    return begins if begins > now else min(now, end - 1)
 
 
-def _turn(hit: Hit, packed: bytes | None, cut: Sequence[SaidSentence]) -> SaidTurn:
+def _turn(hit: Hit, packed: bytes | None, cut: Sequence[SaidSentence], now: Instant) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
-    node = hit.node
-    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, _says_change(packed), cut)
+    node, changes = hit.node, _says_change(packed, now)
+    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, changes, cut)
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)
 
 
-def _says_change(packed: bytes | None) -> bool:
-    """Whether a turn speaks of a change, as it was read."""
+def _says_change(packed: bytes | None, now: Instant) -> bool:
+    """Whether a turn speaks of a change, as it was read; not if that is still to come."""
     if not packed:
         return False
     try:
         said = _DECODER.decode(packed)
     except msgspec.MsgspecError:  # read by another version
         return False
-    return said.corrects or said.cues.change or any(c.effect != "holds" or c.switches for c in said.claims)
+    changing = [c for c in said.claims if c.effect != "holds" or c.switches]
+    if changing and all(c.ahead or (c.valid_from or 0) > now + DAY for c in changing):
+        return said.corrects
+    return said.corrects or said.cues.change or bool(changing)
 
 
 def _asker(view: View, question: Question | None, hits: Sequence[Hit]) -> frozenset[str]:

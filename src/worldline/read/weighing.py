@@ -34,6 +34,7 @@ from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question
 from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
+from worldline.rules.slots import PLAN
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 
@@ -189,13 +190,16 @@ def measured(
     ground: Ground, items: Sequence[Item], able: Sequence[Item]
 ) -> Iterator[tuple[Item, dict[str, float]]]:
     """Those of the suited candidates that nothing among all of them speaks against, with their features."""
-    gone = _gone(items, ground.question.mode) if ground.question.mode != "former" else frozenset()
-    gone |= _former(items) if ground.question.mode == "now" else frozenset()
-    still = _still(items) if ground.question.mode == "former" else frozenset()
+    mode, later = ground.question.mode, _later(ground.question, items, able)
+    gone = _gone(items, mode) if mode != "former" else frozenset()
+    gone |= _former(items) if mode == "now" else frozenset()
+    gone |= {(item.turn, key_of(item.value)) for item in later}
+    still = _still(items) if mode == "former" else frozenset()
     kept = [
         item
         for item in able
         if item.kind != "phrase"
+        and item not in later
         and not (still and key_of(item.value) in still)
         and not (gone and _has_gone(item, gone))
     ]
@@ -319,10 +323,8 @@ def is_settled(asked: Question) -> bool:
     return asked.mode != "now" and asked.wants in _NUMBERS | _DATES
 
 
-MET = 0.5
-"""A word of the question is met from here on."""
-LEAST = 0.3
-"""What meets less of the question than this is no candidate, unless its family is asked for."""
+MET, LEAST = 0.5, 0.3
+"""A word is met from here on; what meets less of a question is no candidate, unless its family is asked for."""
 
 
 def _gone(items: Sequence[Item], mode: str) -> frozenset[tuple[int, str]]:
@@ -346,6 +348,15 @@ def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
         if i.family in among and i.fact and i.state == "holds"
     }
     return frozenset((i.turn, key_of(i.value)) for i in was if (fold(i.other), i.family, i.role) in known)
+
+
+def _later(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list[Item]:
+    """What is only planned, or begins later where it is known what is so until then; none if just that is asked for."""
+    if asked.mode != "now" or asked.ahead:
+        return []
+    ahead = [i for i in items if i.fact and i.state == "ahead"]
+    held = ahead and any(i.fact and i.state == "holds" and _asked(asked, i) is not None for i in able)
+    return [i for i in ahead if held or i.slot.startswith(PLAN)]
 
 
 def _still(items: Sequence[Item]) -> frozenset[str]:
@@ -382,9 +393,8 @@ def _has_gone(item: Item, gone: Collection[tuple[int, str]]) -> bool:
     """Whether a value that is no longer so is said by the same turn, in other words."""
     if item.fact and not (item.state == "passed" and item.role == "O"):
         return False
-    here = [value for turn, value in gone if turn == item.turn]
-    own = _telling(item.value) if here else ()
-    return any(_says(value, own) for value in here)
+    own = _telling(item.value)
+    return any(_says(value, own) for turn, value in gone if turn == item.turn)
 
 
 def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:

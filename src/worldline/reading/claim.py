@@ -82,6 +82,7 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     of_speaker: bool = False  # the subject is the one who speaks
     switches: bool = False  # "switched to", "moved over to": what was held of this matter is over
     matter: str = ""  # the head noun of the object, for ends that name a thing by another name
+    ahead: bool = False  # announced, and nothing says for when
 
 
 @lru_cache(maxsize=100_000)

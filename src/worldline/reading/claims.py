@@ -15,12 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import lines, words
-from worldline.reading.claim import MONEY, Claim, aspects, is_somebody, predicate_key, stem
+from worldline.reading.claim import Claim, aspects, is_given_name, is_somebody, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.families import plural
-from worldline.reading.matching import FRESH, HABIT, ME, NUMBER, PLACED, THEY, YOU, Said, Talk
+from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.nouns import STRETCHES, Roles
 from worldline.reading.parser import GONE_TO, Noun, Token
+from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
 DID = "did "
@@ -70,7 +71,7 @@ class _Reader(Roles):
         out = [
             c
             for c in self.clauses
-            if c.asks or c.unreal or c.quoted or c.plan or c.lemma in _WEIGHING or self._stays(c)
+            if c.asks or c.unreal or c.quoted or self._is_to_come(c) or c.lemma in _WEIGHING or self._stays(c)
         ]
         if any(c.dep == "ROOT" for c in out):
             kept = {i for c in self.clauses if c not in out for i in c.own}
@@ -83,6 +84,10 @@ class _Reader(Roles):
         }
         return [self.tree.tokens[i] for i in sorted(kept)]  # "left Slack open" leaves nothing behind
 
+    def _is_to_come(self, clause: Clause) -> bool:
+        """Whether something is meant to happen, and no day is told for it: as yet nothing has changed."""
+        return clause.plan or (clause.tense == "future" and not self._its_days(clause))
+
     def _stays(self, clause: Clause) -> bool:
         """ "payroll does not shift to Monday", "the planned move away was dropped": nothing has changed."""
         if clause.lemma in _DROPPING or clause.verb == "be off":
@@ -94,17 +99,22 @@ class _Reader(Roles):
             clause.lemma in aspects() or clause.lemma in _PARTING or clause.verb in lines("leaving_cues.txt")
         )
 
+    def _is_somebody(self, noun: Noun) -> bool:
+        return noun.pronoun or self._is_person(noun) or is_given_name(noun.text.split()[0])
+
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
         found = []
         for clause in self.clauses:
             verb = clause.word if clause.lemma == "be" else clause.lemma
-            if verb not in aspects() or clause.asks or clause.unreal or clause.quoted or clause.negated:
+            real = not (clause.asks or clause.unreal or clause.quoted or clause.negated)
+            if verb not in aspects() or not real or (clause.tense == "future" and self._is_to_come(clause)):
                 continue
             direct = [
                 n for p in clause.parts if not p.prep and p.kind == "object" and not p.dated for n in p.nouns
             ]
-            for noun in direct or clause.subjects:
+            told_of = [n for n in clause.subjects if "place" in aspects()[verb] or not self._is_somebody(n)]
+            for noun in direct or told_of:  # whoever has changed is still who he is
                 said = (
                     [noun.owner, noun.text]
                     if noun.owner and noun.owner.lower() not in ME | THEY | YOU
@@ -325,6 +335,7 @@ class _Reader(Roles):
 
     def _said_of(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The same of one adjective only."""
+        clause = self._phrasal(clause)
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
@@ -332,6 +343,8 @@ class _Reader(Roles):
             return made
         if len(pair := self._named_pair(clause)) == 2:
             return self._names_it(clause, *pair)
+        if at_it := self._at_it(clause, noun, name):
+            return at_it
         if kept := self._kept_in(clause, name):
             return kept
         if (
@@ -365,9 +378,20 @@ class _Reader(Roles):
             else:
                 found += [c for c in further if c.object != found[0].object]
         apart = {n.text for p in clause.parts if p.kind == "split" for n in p.nouns}
-        if apart and not any(a in c.object for c in found for a in apart):
+        if apart and not any(a in f"{c.subject} {c.object}" for c in found for a in apart):
             found = self._in_families(whole, noun, name)
         return found or self._no_longer(clause, name) or self._habit(clause, name) or self._open(whole, name)
+
+    def _at_it(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
+        """ "The lift is working again": a state that is told as if it were done."""
+        doing, helped = self.tree.tokens[clause.at], self.tree.kids(clause.at, "aux")
+        going = doing.tag == "VBG" and [self.tree.tokens[i].lemma for i in helped] == ["be"]
+        if not going or clause.tense != "present" or noun.pronoun or self._is_who(noun, name) == "person":
+            return []
+        if not self.families.by_word(doing.low) or not all(p.dated for p in clause.parts):
+            return []
+        said = replace(clause, word=doing.low, verb=f"be {doing.low}", reads=f"is {doing.low}")
+        return self._in_state(said, name)
 
     def _habit(self, clause: Clause, name: str) -> list[Claim]:
         """ "I don't drive", "Theo can't swim", "she quit smoking": what somebody does, without an object."""
@@ -400,6 +424,12 @@ class _Reader(Roles):
         )
         if clause.lemma not in _MAKING or part is None or clause.negated or clause.over:
             return []
+        what = next((p for p in clause.parts if p.kind == "attribute" and p is not part), None)
+        if what is not None and part.kind == "object":  # "they elected Miguel chair of the club"
+            whom, clause = self.whom(part.nouns[0]), replace(clause, parts=(what,), lemma="become")
+            told = self._made(clause, whom) if whom else []
+            return [replace(c, predicate=f"{name} {clause.reads} {{O}}{c.predicate.partition(clause.reads)[2]}")
+                    for c in told]  # fmt: skip
         owner, role = self._holder(part.nouns[0])
         if not owner or not role or not self.families.by_noun(role):
             return []
@@ -556,33 +586,6 @@ class _Reader(Roles):
         more = self._attribute(name, short, clause.reads, clause, part)
         return [*found, more] if more is not None else found
 
-    def _comes_with(self, what: Noun) -> Noun | None:
-        """ "Zofia is the one with the peanut allergy": she has it."""
-        prep = next((i for i in self.tree.kids(what.at, "prep") if self.tree.tokens[i].low == "with"), None)
-        inner = self.tree.kid(prep, "pobj") if prep is not None else None
-        return self.tree.noun(inner, self.days) if inner is not None else None
-
-    def _whose(self, what: Noun) -> str:
-        """ "is my aunt's", "is ours", "is the marina's property": whose it is."""
-        if what.text.lower() in ("mine", "ours"):
-            return self.talk.speaker
-        if what.lemma == "property" and what.owner:
-            return self._owner(what.owner)
-        return self.whom(what).removesuffix("'s") if self.tree.kid(what.at, "case") is not None else ""
-
-    def _names_amount(self, name: str, what: Noun) -> bool:
-        """ "The rent is 950 euros": the noun itself says which amount it is."""
-        return bool(MONEY.search(what.text)) and any(
-            n.family.object in ("amount", "money") for n in self.families.by_noun(name)
-        )
-
-    def _joined_by(self, noun: Noun) -> str:
-        """The preposition between a noun and what it is one of: "head of sales", "buyer for Tesco"."""
-        for i in self.tree.kids(noun.at, "prep"):
-            if noun.of is not None and self.tree.kid(i, "pobj") == noun.of.at:
-                return self.tree.tokens[i].low
-        return "of"
-
     def _employer(self, clause: Clause, what: Noun, noun: Noun, name: str) -> str:
         """The name behind "at", where somebody is something there."""
         if self._is_who(noun, name) != "person":
@@ -637,7 +640,13 @@ class _Reader(Roles):
         return they or (self.tree.tokens[noun.at].tag == "NNS" and not noun.name)
 
     def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
-        """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board"."""
+        """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board", "is on hold"."""
+        for one in clause.parts:
+            state = f"{one.prep} {one.nouns[0].text.lower()}" if one.prep and one.nouns else ""
+            if state and self.families.by_word(state):
+                others = tuple(p for p in clause.parts if p is not one)
+                stated = replace(clause, word=state, reads=f"{clause.reads} {state}", parts=others)
+                return self._in_state(stated, name)
         apart = [
             p
             for p in clause.parts
@@ -736,6 +745,13 @@ class _Reader(Roles):
             claim = replace(claim, event=once, holds="many" if once or clause.plan else "", matter=noun.lemma,
                             key=f"{DID}{key}" if once else key)  # fmt: skip
             claim = replace(claim, replaces=self._given_up(clause, name))
+            if (
+                clause.lemma in _RESTING
+                and part.prep in _PLACES
+                and clause.tense == "present"
+                and not clause.plan
+            ):
+                claim = replace(claim, key=f"{clause.lemma}|where", holds="one")
             found.append(replace(claim, effect="ends", cue="ends") if clause.over else claim)
         further = self._further(clause, name, part) if found and not part.prep and not clause.over else []
         return further or found
@@ -857,6 +873,8 @@ _PASSING = frozenset("go pass move fall transfer hand shift give".split())
 _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate prescribe".split())
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
+_RESTING = frozenset("sleep sit stand hang lie park".split())
+"""What somebody or something does in one place at a time."""
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _BORN = frozenset("baby child twin twins triplet triplets kid boy girl".split())
 _DROPPING = frozenset("drop cancel shelve scrap abandon postpone call reject".split())

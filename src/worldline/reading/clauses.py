@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import words
+from worldline.reading.claim import is_given_name
 from worldline.reading.families import base_of, past, third_person
 from worldline.reading.parser import NOUNS, Noun, Tree, is_aim, is_unreal, stands_alone
 
@@ -89,6 +90,8 @@ class Clause(Struct, frozen=True):
     """ "six years", where it has been so for so long and still is."""
     otherwise: str = ""
     """How it reads of what is said the other way round."""
+    chain: str = ""
+    """ "start seeing": its verbs as they are said, where one passes its meaning on."""
 
     @property
     def both_ways(self) -> list[Clause]:
@@ -214,12 +217,13 @@ def _is_particle(tree: Tree, at: int) -> bool:
     """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
     after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
     verb = tree.tokens[at].head
-    known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back", "forward"}
+    known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back"}
+    known = known if after is None or after.low != "from" else known | {"home"}  # "came home from hospital"
     joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in known
     return tree.tokens[at].tag == "RP" or joined
 
 
-_PARTICLES = frozenset("in out over up down off away".split())
+_PARTICLES = frozenset("in out over up down off away forward".split())
 
 
 _LEMMAS = {
@@ -347,6 +351,7 @@ def _framed(
         now=bool(adverbs & _NOW),
         lasting=any(_is_for_good(tree, i) for i in own),
         lasted=stretch[0].nouns[0].text if lasts and stretch else "",
+        chain=f"{_with_particle(tree, at)} {verb_token.low}" if end != at and verb_token.tag == "VBG" else "",
     )
     clause, other = _with_flips(tree, clause), replace(clause, negated=not (negated or over), over=False)
     says, instead = (_reads(tree, c, end, low, passive, marks.ought) for c in (clause, other))
@@ -399,10 +404,15 @@ _MADE = frozenset("elect appoint name vote promote nominate".split())
 def _predicate(tree: Tree, at: int) -> str:
     """ "are together", "the dinner is off": an adverb that says what something is."""
     said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at and not tree.kids(i, "prep")]
+    who = tree.kid(at, "nsubj")
+    person = who is None or tree.tokens[who].low in _SOMEBODY or is_given_name(tree.tokens[who].low)
+    if not person and said and tree.tokens[at + 1].low in ("down", "up"):
+        return tree.tokens[at + 1].low
     return next((word for word in said if word in _PREDICATES), "")
 
 
 _PREDICATES = frozenset({"together", "apart", "off", "over"})
+_SOMEBODY = frozenset("i you he she we they who".split())
 
 
 def _has_lasted(tree: Tree, at: int, parts: Sequence[Part], stretch: Sequence[Part], low: set[str]) -> bool:
@@ -547,8 +557,13 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             ]
             found.append(Part("", tuple(_gerund(tree, k, days) for k in (i, *joined)), False, "activity"))
         elif token.dep == "advmod" and tree.tokens[at].lemma == "be" and tree.kids(i, "prep"):
-            said = "" if token.low == "back" else token.low  # "is off to Crete", "is halfway through a book"
-            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, said)]
+            for k in tree.kids(
+                i, "prep"
+            ):  # "is off to Crete", "is halfway through a book", "is back in Rome"
+                here = token.low == "back" and tree.tokens[k].low != "from"
+                found += _prepositional(tree, k, days, "" if here else token.low)
+        elif token.dep == "advmod" and token.low == "back" and _is_led_back(tree, i, days):
+            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, "back")]
         elif token.dep == "advmod" and token.low in words("place_adverbs.txt") and not _leads(tree, i):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
     if tree.tokens[at].dep == "relcl":
@@ -556,10 +571,18 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
     return found
 
 
+def _is_led_back(tree: Tree, at: int, days: frozenset[int]) -> bool:
+    """ "pushed back to the 5th", "went back to Oslo"; but "back in 2017" only says when."""
+    led = [tree.tokens[i].low for i in tree.kids(at, "prep")]
+    return bool(led) and (
+        led[0] != "in" or not any(i in days for i in tree.kids(tree.kids(at, "prep")[0], "pobj"))
+    )
+
+
 _SHIFTS = frozenset("night day weekend morning evening hour".split())
 """What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
-_EACH = frozenset("every each all last next this that whole".split())
+_EACH = frozenset("every each all last next this that these those whole".split())
 
 
 def _two_objects(tree: Tree, whom: int, what: int, days: frozenset[int]) -> list[Part]:
@@ -679,6 +702,8 @@ def _filled(tree: Tree, at: int, parts: list[Part], days: frozenset[int]) -> lis
 def _participle(tree: Tree, at: int) -> str:
     particle = _particle(tree, at)
     low = tree.tokens[at].low
+    if low == "let" and any(tree.tokens[i].low == "go" for i in tree.kids(at, "xcomp")):
+        return "let go"
     return f"{low} {tree.tokens[particle].low}" if particle is not None else low
 
 

@@ -57,6 +57,16 @@ def third_person(lemma: str) -> str:
     return f"{lemma}es" if lemma.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{lemma}s"
 
 
+def bare(third: str) -> str:
+    """ "lives" → "live"."""
+    for lemma, said in _THIRD.items():
+        if said == third:
+            return lemma
+    if third.endswith("ies"):
+        return f"{third[:-3]}y"
+    return third[:-2] if third.endswith(("ches", "shes", "xes", "sses", "zzes")) else third.removesuffix("s")
+
+
 _PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
 
 

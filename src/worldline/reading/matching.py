@@ -1,9 +1,6 @@
-"""Whom the words of a sentence mean, and which families of relations a clause falls into.
+"""Which families of relations a clause falls into.
 
-Within one message only: pronouns stand for whoever was spoken of last, "my" and "our" for the one
-who speaks. Where that is not safe the answer is empty, and nothing is claimed.
-
-Families are decided by the patterns of `lexicon/families.toml`; an object must be of a kind that the family can
+They are decided by the patterns of `lexicon/families.toml`; an object must be of a kind that the family can
 hold, a subject a person or a thing where only one of them will do. The first family that fits wins;
 others that fit are kept beside it, for one of them may already hold something.
 """
@@ -12,313 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import everyday, words
-from worldline.reading.claim import MONEY, Claim, Effect, is_given_name, stem
+from worldline.reading.claim import CONTACT, MONEY, Claim, Effect, stem
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.families import Families, Family, Pattern, families, members
-from worldline.reading.parser import Noun, Tree
-
-ME = frozenset("i me my mine we us our ours myself ourselves i'm".split())
-YOU = frozenset("you your yours yourself".split())
-THEY = frozenset("he she him her his hers they them their theirs himself herself".split())
-IT = frozenset("it its itself this that these those".split())
-NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
-                     r"fifty|sixty|seventy|eighty|ninety|hundred|thousand|half|dozen)\b", re.I)  # fmt: skip
-CLOCK = re.compile(
-    r"^\d{1,2}(?::\d\d|\.\d\d)?\s*(?:am|pm|o'clock|h)?$|\bnoon\b|\bmidnight\b|^(?:half |quarter )?(?:past |to )?"
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (?:thirty|fifteen|am|pm|o'clock))?$",
-    re.I,
+from worldline.reading.families import PREPOSITIONS, Families, Family, Pattern, members
+from worldline.reading.parser import Noun
+from worldline.reading.whom import (
+    CLOCK,
+    IT,
+    ME,
+    NUMBER,
+    THEY,
+    WAS,
+    YOU,
+    Whom,
 )
-FRESH = re.compile(r"^(?:new|current|old|latest|present|own|former|previous|first)\s+", re.I)
-SURE, UNSURE = 0.9, 0.6
-WAS = "was "
-"""Opens the slot of what held once."""
-_IN = frozenset("in at from on into near".split())
-_PLACING = frozenset("go move travel fly drive head come return relocate get walk leave be take work".split())
-""" "moved to Porto" and "works for Siemens", but "reports to Leena"."""
-_MADE_NAMES = frozenset("day night evening morning guy man woman lady".split())
-""" "games night" and "the boiler guy" name something, "last night" does not."""
-_TENSES: dict[str, Literal["past", "future"]] = {"past": "past", "perfect": "past", "future": "future"}
-
-
-class Talk(Struct):
-    """Who speaks to whom, and of whom the message spoke last."""
-
-    speaker: str
-    addressee: str = ""
-    person: str = ""
-    thing: str = ""
-    topic: str = ""
-    """Whom a note is about, where it says so first."""
-    begun: bool = False
-    """Whether a sentence was read that could have said so."""
-    names: list[str] = []
-    """Names outside of places: whoever is "she" where only one was said."""
-    named: dict[str, str] = {}
-    """Roles that the message itself filled: "sister" → Rosa."""
-
-
-class Said(Struct, frozen=True):
-    """A sentence with its place in the message and the dates in it."""
-
-    tree: Tree
-    begin: int
-    said_at: datetime | None = None
-
-    def dates(self, tense: str = "") -> list[DateSpan]:
-        """The dates in it, with their characters counted from its first."""
-        if self.said_at is None:
-            return []
-        return find_dates(self.tree.text, self.said_at, tense=_TENSES.get(tense, ""))
-
-
-class Whom:
-    """One sentence being read: the tree, its dates, and who is who."""
-
-    def __init__(self, said: Said, talk: Talk) -> None:
-        self.said, self.tree, self.talk = said, said.tree, talk
-        self.families: Families = families()
-        self.days = self._days()
-        self.found: list[Claim] = []
-        self.clauses: list[Clause] = []
-        self.known: dict[int, str] = {}  # whom the nouns of this sentence mean, by place
-        self.recent = ""  # who was named by a role just before, in this sentence
-        self.subject: Noun | None = None  # of the clause at hand
-        self.doing = ""  # whom the clause at hand is about: "his" in "Theo broke his ankle"
-
-    def _days(self) -> dict[int, DateSpan]:
-        """The places of words inside dates."""
-        found: dict[int, DateSpan] = {}
-        for span in self.said.dates():
-            if CLOCK.fullmatch(span.text.strip()):
-                continue  # a time of day is a value
-            for place, token in enumerate(self.tree.tokens):
-                if span.chars[0] <= token.begin - self._offset < span.chars[1]:
-                    found[place] = span
-        return found
-
-    @property
-    def _offset(self) -> int:
-        return self.tree.tokens[0].begin if self.tree.tokens else 0
-
-    def whom(self, noun: Noun) -> str:
-        """The name of whom a noun means; empty where that cannot be told."""
-        low = noun.text.lower()
-        if noun.pronoun or low in ME | YOU | THEY:
-            return self._pronoun(low)
-        if noun.owner.lower() in THEY and noun.at in self.known:
-            return self.known[noun.at]  # "his daughter got in and starts in May" is one daughter
-        found = self._noun_means(noun, low)
-        return self.known.setdefault(noun.at, found) if found else ""
-
-    def _noun_means(self, noun: Noun, low: str) -> str:
-        if noun.name and not noun.proper and noun.lemma in ("man", "woman", "guy", "lady", "person"):
-            return noun.name
-        if noun.text != "IT" and (low in IT or low in words("idle_nouns.txt") or self._is_idle(noun)):
-            return ""
-        _role, name = self.tree.role_in_front(noun.at)
-        if name:
-            return name
-        owner = self._owner(noun.owner) or self._whose_is(noun)
-        if noun.name and not noun.proper:
-            return noun.name
-        if noun.owner and not owner:
-            return ""
-        if owner and not noun.proper:
-            return self.talk.named.get(f"{owner}|{noun.lemma}") or f"{owner}'s {FRESH.sub('', noun.text)}"
-        named = noun.proper and self.tree.tokens[noun.at].pos == "PROPN"
-        text = self.tree.short(noun).text if named and " of " not in noun.text else noun.text
-        return f"{owner}'s {text}" if owner else text
-
-    def _whose_is(self, noun: Noun) -> str:
-        """ "Bashir, whose wife runs a shop": the clause hangs on whose it is."""
-        verb = next((i for i in self.tree.above(noun.at) if self.tree.tokens[i].dep == "relcl"), None)
-        if verb is None or noun.owner.lower() != "whose":
-            return ""
-        return self.whom(self.tree.noun(self.tree.tokens[verb].head, self.days))
-
-    def _is_idle(self, noun: Noun) -> bool:
-        """Whether a noun names nothing; "games night" does, "last night" does not."""
-        named = noun.lemma in _MADE_NAMES and self.tree.kids(noun.at, "compound")
-        return noun.lemma in words("idle_nouns.txt") and not named
-
-    def _pronoun(self, low: str) -> str:
-        if low in ME:
-            return self.talk.speaker
-        if low in YOU:
-            return self.talk.addressee
-        if low in THEY:
-            kind = (self.talk.thing.lower().split() or [""])[-1]
-            animal = kind in words("person_roles.txt") or kind in words("animals.txt")
-            group = self.talk.thing[:1].isupper() and not is_given_name(self.talk.thing.split()[0])
-            plural = kind.endswith("s") and not kind.endswith(("ss", "us", "is"))
-            several = low in ("they", "them", "their") and (plural or group)
-            alone = self.talk.names[0] if len(self.talk.names) == 1 and not low.startswith("the") else ""
-            if low.startswith("the"):
-                return self.talk.thing if several else ""
-            return self.talk.person or (self.talk.thing if animal or several else alone)
-        return self.talk.thing if low in ("it", "its") else ""
-
-    def _owner(self, said: str) -> str:
-        """Whom a possessive means: "my", "her", "Rosa's", "my boss's"."""
-        if not said:
-            return ""
-        low = said.lower()
-        if low == "whose":
-            return ""
-        if low in THEY | {"its"} and self.doing not in ("", self.talk.speaker, self.talk.addressee):
-            return self.doing
-        if low in ME | YOU | THEY | IT:
-            return self._pronoun(low)
-        first, _, rest = said.partition(" ")
-        if rest and first.lower() in ME | YOU | THEY:
-            inner = self._pronoun(first.lower())
-            return (self.talk.named.get(f"{inner}|{rest}") or f"{inner}'s {rest}") if inner else ""
-        return said
-
-    def _note_all(self, clause: Clause, subjects: Sequence[tuple[Noun, str]]) -> None:
-        """The subject first; what else a clause names counts where the subject is nothing of the kind."""
-        for noun, name in subjects:
-            self._note(noun, name)
-        mine = all(name == self.talk.speaker for _, name in subjects)
-        thing = any(name and name == self.talk.thing for _, name in subjects)
-        behind = [
-            (part, noun)
-            for part in sorted(clause.parts, key=lambda p: bool(p.prep))
-            for noun in part.nouns
-            if not part.dated and part.prep != "from" and noun.pos in ("NOUN", "PROPN")
-        ]
-        for part, noun in behind:
-            person = self._is_who(noun, noun.text) == "person"
-            first = person and noun.proper and not self.talk.person
-            if first or (mine and (person or (part.kind == "object" and noun.proper))):
-                self.talk.person = self.whom(noun) or self.talk.person
-            if not thing and not person and not NUMBER.match(noun.text) and (name := self.whom(noun)):
-                self.talk.thing, thing = name, True
-
-    def _note_names(self, end: int) -> None:
-        for at, token in enumerate(self.tree.tokens[:end]):
-            prep = self.tree.tokens[token.head]
-            going = self.tree.tokens[prep.head].lemma in _PLACING
-            placed = token.dep == "pobj" and (prep.low in _IN or (prep.low in ("to", "for") and going))
-            if token.pos != "PROPN" or token.dep == "compound" or placed or at in self.days:
-                continue
-            name = self.tree.short(self.tree.noun(at, self.days, deep=False)).text
-            if name not in (*self.talk.names, self.talk.speaker, self.talk.addressee) and not NUMBER.search(
-                name
-            ):
-                self.talk.names.append(name)
-
-    def _note(self, noun: Noun, name: str) -> None:
-        """Remembers who was spoken of, for the pronouns that follow."""
-        if not name or name in (self.talk.speaker, self.talk.addressee):
-            return
-        kind = self._is_who(noun, name)
-        if noun.proper or noun.name or noun.lemma in words("person_roles.txt"):
-            self.talk.person = name
-        if noun.pos in ("NOUN", "PROPN") and kind != "person" and not NUMBER.match(name):
-            self.talk.thing = name
-
-    def _is_person(self, noun: Noun) -> bool:
-        return noun.lemma in words("person_roles.txt") or any(
-            n.family.object in ("person", "animal") for n in self.families.by_noun(noun.lemma)
-        )
-
-    def _is_who(self, noun: Noun, name: str) -> str:
-        """person, thing, or nothing known."""
-        if noun.pronoun or name == self.talk.speaker or self._is_person(noun) or noun.name:
-            return "person" if noun.text.lower() not in IT else "thing"
-        first = name.split()[0].lower().rstrip(".") if name else ""
-        if noun.proper and not self.tree.tokens[noun.at].text.islower():
-            return "person" if is_given_name(first) or first in words("titles.txt") else ""
-        return "thing"
-
-    def _holder(self, noun: Noun) -> tuple[str, str]:
-        """Whose what: "my boss" → me, boss; "the deadline for the draft" → draft, deadline; "home" is mine."""
-        if noun.text.lower() == "home" and not noun.article:
-            return self.talk.speaker, "home"
-        if self.doing and noun == self.subject:
-            doing, self.doing = self.doing, ""
-            found = self._holder(noun)  # "her" in "her name is Comet" is not the name
-            self.doing = doing
-            return found
-        ours = noun.owner.lower() in ("our", "the") and noun.of is not None
-        if noun.owner and not ours:
-            owner = self._owner(noun.owner)
-            return owner, FRESH.sub("", noun.text) if owner else ""
-        if noun.of is not None and not noun.of.pronoun:
-            inner = self.whom(noun.of)
-            role = FRESH.sub("", self.tree.short(noun).text)
-            known = bool(self.families.by_noun(role)) or noun.article == "the" or noun.at == 0
-            return (inner, role) if inner and known and not noun.proper else ("", "")
-        return "", ""
-
-    def _value(
-        self, noun: Noun, part: Part | None, subject: str, family: Family | None = None
-    ) -> tuple[str, str]:
-        """An object as it is kept, and its kind."""
-        if part is not None and part.dated:
-            said = self.days[noun.at].text if noun.at in self.days else noun.text
-            if said.startswith("from ") and " to " in said and part.prep in ("to", "from"):
-                said = said.rpartition(" to ")[2]
-            return said.removeprefix(f"{part.prep} ").strip(" .,"), "date"
-        low = noun.text.lower()
-        if noun.text != "IT" and (noun.pronoun or low in ME | YOU | THEY | IT):
-            return self._pronoun(low), "entity"
-        idle = noun.lemma != "IT" and (
-            low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt")
-        )
-        if idle and not NUMBER.match(noun.text):
-            return noun.name or self.tree.called(noun.at), "entity"
-        _role, name = self.tree.role_in_front(noun.at)
-        if name:
-            return name, "entity"
-        if noun.name and not noun.proper and self._is_person(noun):
-            return noun.name, "entity"
-        owner = self._owner(noun.owner)
-        if noun.owner and not owner:
-            return "", ""
-        if owner and owner != subject and not (noun.proper and noun.text.startswith(owner)):
-            return f"{owner}'s {noun.text}", "entity"
-        if NUMBER.match(noun.text) and not noun.proper:
-            return noun.text, "text"
-        person = family is not None and family.object in ("person", "place", "organisation")
-        return noun.text, "entity" if noun.proper or person else "text"
-
-    def _claim(
-        self, subject: str, phrase: str, key: str, value: str, kind: str, clause: Clause | None
-    ) -> Claim:
-        claim = Claim(
-            subject, phrase, key, value, kind=kind, confidence=SURE, of_speaker=subject == self.talk.speaker
-        )
-        if clause is None:
-            return claim
-        cue = "adds" if clause.also else "closes" if clause.now else ""
-        once = clause.negated and clause.tense in ("past", "perfect")
-        return replace(
-            claim, negated=clause.negated, event=once, confidence=UNSURE if clause.doubtful else SURE, cue=cue
-        )
-
-    def _former(self, claim: Claim, family: Family, o: Noun) -> Claim:
-        """ "worked at Siemens": not what holds now; with both dates it takes its place among what held."""
-        return replace(claim, family=family.name, key=f"{WAS}{family.name}", holds="many", matter=o.lemma)
-
-    def _past(self, claim: Claim, clause: Clause | None) -> Claim:
-        """What was so once does not touch what is so."""
-        if clause is None or clause.tense != "past" or claim.fixed or claim.effect == "ends":
-            return claim
-        return replace(claim, key=f"{WAS}{claim.key}")
-
-
-# Which families a clause falls into ------------------------------------------------------------------
-
 
 STATES = {
     "lives_in": frozenset({"move", "relocate"}),
@@ -344,6 +52,10 @@ _TIMED = re.compile(
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
+_PARTICLES = frozenset("in off over out up down on away".split())
+_WHERE = frozenset({"org_address", "postal_address", "located_in", "takes_place_in"})
+"""Families that tell where a thing is, as "is in" does."""
+_STREETS = frozenset("street road avenue lane row square drive court hill way close park quay".split())
 _LAID_AT = frozenset({"at", "under"})
 _LAID = _LAID_AT | frozenset({"in", "on", "with"})
 """Who left something there has it still."""
@@ -377,14 +89,31 @@ class Matching(Whom):
                         or (which and self.tree.tokens[inner].pos == "PROPN")
                     ):
                         continue  # "a bank in Zurich", "on the ferry to Malta"
-                    whole = f"{clause.verb} {noun.lemma} {prep}"
-                    if self.families.by_verb(f"{clause.verb} {prep}") or self.families.by_verb(whole):
+                    wholes = [
+                        f"{clause.verb} {said} {prep}" for said in (noun.lemma, self.tree.short(noun).text)
+                    ]
+                    if any(map(self.families.by_verb, (f"{clause.verb} {prep}", *wholes))):
                         extra.append(Part(prep, tuple(self.tree.noun(j, self.days) for j in self.tree.members(inner)),
                                           False, "split"))  # fmt: skip
                 cut = extra and not part.dated and not self._has_role(clause, noun)
                 nouns.append(self.tree.short(noun) if cut else noun)
             parts += [replace(part, nouns=tuple(nouns)), *extra]
         return replace(clause, parts=tuple(parts))
+
+    def _phrasal(self, clause: Clause) -> Clause:
+        """ "traded in the Fabia for a Kia": a particle that was taken for a preposition is the verb's."""
+        led = [p for p in clause.parts if p.prep and clause.lemma != "be"]
+        if (
+            len(led) < 2
+            or led[0].prep not in _PARTICLES
+            or any(not (p.prep or p.dated) for p in clause.parts)
+        ):
+            return clause
+        first, verb = led[0], f"{clause.verb} {led[0].prep}"
+        if not any(p.direct for each in led[1:] for p in self.families.by_verb(f"{verb} {each.prep}")):
+            return clause
+        parts = tuple(replace(p, prep="", kind="object") if p is first else p for p in clause.parts)
+        return replace(clause, verb=verb, reads=f"{clause.reads} {first.prep}", parts=parts)
 
     def _has_role(self, clause: Clause, noun: Noun) -> bool:
         """ "is our head of sales", "is the captain of the team": what stands behind "of" belongs to the role."""
@@ -394,13 +123,15 @@ class Matching(Whom):
         """The claims of every family that the clause falls into; the first one wins its object."""
         found: list[Claim] = []
         taken: list[tuple[str, str]] = []
+        whole = replace(clause, over=False, begins=False)
         for verb, used, last in self._verbs(clause):
+            said = whole if clause.chain and verb.startswith(clause.chain) else clause
             for pattern in self.families.by_verb(verb):
                 if (pattern.subject == "X" and pattern.effect == "holds" and name) or (
                     pattern.subject != "X" and not name
                 ):
                     continue
-                for claim in self._matched(pattern, clause, (noun, name), used, last):
+                for claim in self._matched(pattern, said, (noun, name), used, last):
                     one, other = (
                         e.removeprefix(f"{name}'s ") for e in (claim.subject, claim.object or claim.key)
                     )
@@ -445,17 +176,41 @@ class Matching(Whom):
             )  # "head office", "office"
         ]
         if self.tree.tokens[clause.at].tag == "VBG" and clause.tense == "present":
-            verbs.append((f"be {self.tree.tokens[clause.at].low}", None))  # "is seeing", "is expecting"
+            particle = clause.verb.partition(" ")[2]
+            verbs.append((f"be {self.tree.tokens[clause.at].low} {particle}".strip(), None))  # "is seeing"
+        if clause.chain:
+            verbs.append((clause.chain, None))
         verbs.append((clause.verb, None))
         if clause.verb.startswith("get "):
             verbs.append((f"be {clause.verb[4:]}", None))
         if clause.lasting and clause.lemma in _GOING:
             verbs.insert(0, ("move", None))
+        yield from self._longer(clause, verbs)
         for verb, used in verbs:
             for part in clause.parts:
                 if part.prep:
-                    yield f"{verb} {part.prep}", used, part
+                    yield _led_to(verb, part.prep), used, part
+                if part.prep.startswith("back "):
+                    yield f"{verb} {part.prep.removeprefix('back ')}", used, part
             yield verb, used, None
+
+    def _longer(
+        self, clause: Clause, verbs: Sequence[tuple[str, Part | None]]
+    ) -> Iterator[tuple[str, Part, Part | None]]:
+        """Words with a noun among them that is no role: "use as phone", "step down as head of", "be in hands of"."""
+        for part in clause.parts:
+            if not part.nouns or part.dated or not (part.prep or part.kind in ("object", "attribute")):
+                continue
+            noun = part.nouns[0]
+            behind = [p for p in clause.parts if p.prep and p is not part] if part.prep else []
+            if noun.of is not None:
+                behind.insert(0, Part(self._joined_by(noun), (noun.of,)))
+            said = dict.fromkeys((self.tree.short(noun).text.lower(), noun.lemma))
+            for verb, word in ((verb, word) for verb, used in verbs if used is None for word in said):
+                whole = f"{_led_to(verb, part.prep) if part.prep else verb} {word}"
+                yield from ((f"{whole} {last.prep}", part, last) for last in behind)
+                if part.prep:
+                    yield whole, part, None
 
     def _matched(
         self,
@@ -580,6 +335,8 @@ class Matching(Whom):
         further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
+        if pattern.verb in _VAGUE and family.object != "place" and o.lemma.lower() in _STREETS:
+            return None  # "is on Elm Street"
         if pattern.weak and not self._is_of_kind(family, o, object_):
             return None
         if pattern.verb == "give" and family.name == "owns" and clause.tense == "present":
@@ -588,7 +345,8 @@ class Matching(Whom):
             return None
         if subject == object_ or (pattern.effect == "ends" and clause.negated and clause.dep == "relcl"):
             return None  # "It wasn't Tom who sold the van": nobody says that he has it
-        if s is not told[0] and o is told[0] and clause.verb in _WEAK:
+        light = clause.verb in _WEAK and pattern.verb.removesuffix(pattern.prep).strip() == clause.verb
+        if s is not told[0] and o is told[0] and light:
             return None
         if (
             pattern.effect == "ends"
@@ -611,14 +369,33 @@ class Matching(Whom):
         phrase = self._family_phrase(pattern, clause, s, o, part, told)
         claim = self._claim(subject, phrase, family.name, object_, kind, clause)
         claim = self._with_family(claim, family, effect, clause, o)
-        if family.name in ("org_address", "postal_address", "located_in") and not claim.key.startswith(WAS):
+        if family.name == "works_as" and (role := self._role_of(claim, o)) is not None:
+            return role
+        if family.name in _WHERE and not claim.key.startswith(WAS):
             claim = replace(claim, others=(*claim.others, PLACED))
         claim = replace(claim, replaces=self._given_up(clause, subject))
+        if (dose := _DOSE.match(object_)) is not None and family.name == "takes_medication":
+            claim = replace(claim, key=f"{family.name}:{stem(dose['of'].lower())}", holds="one")
         return replace(
             claim,
             event=effect == "ends" and not clause.over and not pattern.verb.endswith("from"),
             switches=clause.lemma in words("switching_verbs.txt"),
         )
+
+    def _role_of(self, claim: Claim, role: Noun) -> Claim | None:
+        """ "works as head of the clinic": whoever has a role of a thing that is named is what that thing has."""
+        if role.of is None or not (role.of.proper or role.of.owner or role.of.article == "the"):
+            return None
+        owner, said = self._holder(role)
+        named = [n.family for n in self.families.by_noun(said)] if owner and said else []
+        if not named or named[0].object != "person":
+            return None
+        whole = f"{said} {self._joined_by(role)}"
+        return replace(
+            claim, subject=owner, object=claim.subject, kind="entity", key=named[0].name, family=named[0].name,
+            holds=named[0].holds, fixed=not named[0].changes, of_speaker=owner == self.talk.speaker,
+            predicate=f"{{O}} {claim.predicate} {whole} {{S}}", matter=said,
+        )  # fmt: skip
 
     def _is_named(self, family: Family, noun: Noun) -> bool:
         """ "is on the Basic plan", "is with Siemens": without a name or the family's own noun it may be anything."""
@@ -626,6 +403,7 @@ class Matching(Whom):
             return bool(_COUNTED.match(noun.text))
         return (
             family.object in ("date", "time", "weekday")
+            or (family.name == "takes_medication" and bool(_DOSE.match(noun.text)))
             or noun.proper
             or noun.lemma in family.nouns
             or noun.lemma in family.kinds
@@ -638,7 +416,9 @@ class Matching(Whom):
         """
         lemma, head = noun.lemma.lower(), self.tree.tokens[noun.at].text
         if family.object in AMOUNTS:
-            return bool(MONEY.search(said))
+            return bool(MONEY.search(said) or RATE.match(said))
+        if family.name == "takes_medication" and _DOSE.match(said):
+            return True
         if stem(lemma) in members((*family.nouns, *family.kinds)) or lemma in family.words:
             return True
         if family.object in _PROPER:
@@ -689,8 +469,17 @@ class Matching(Whom):
                 if pattern.verb.startswith(clause.verb)
                 else part.prep
             )
+            if " " in part.prep:
+                fixed = part.prep  # "is down to"
+            elif clause.lemma == "be" and not clause.word and said in ("is", "was", "will be"):
+                fixed = pattern.verb.removeprefix("be").strip()  # "is up to"
+            alone = any(p.family is family and not p.direct for p in self.families.by_verb(pattern.verb))
+            if pattern.direct == "X" and part.prep and not alone:
+                fixed = f"{self._direct(clause)}{fixed}"  # "dropped Slack for Teams"
             if not part.prep and pattern.behind:
                 fixed = fixed.rpartition(" ")[0]
+            elif not part.prep and fixed.partition(" ")[0] in PREPOSITIONS and " " in fixed:
+                return f"{{S}} {said} {{O}} {fixed}"  # "uses it as phone"
             for noun in (p.nouns[0] for p in clause.parts if not p.prep and p.nouns):
                 if (NUMBER.match(noun.text) or noun.proper) and noun.lemma in fixed.split():
                     fixed = fixed.replace(noun.lemma, noun.text, 1)  # "spent two weeks in Crete"
@@ -699,9 +488,12 @@ class Matching(Whom):
             )
         if o is told[0] and verb:
             prep = pattern.verb.removeprefix(clause.verb).strip() if pattern.behind == "S" else ""
+            prep = f"{self._direct(clause)}{prep}" if pattern.direct == "X" else prep
             return f"{{O}} {said} {prep + ' ' if prep else ''}{{S}}"
         if pattern.subject == "X" and pattern.behind == "S" and told[1]:
-            return f"{told[1]} {said} {{O}} {pattern.prep} {{S}}"  # "sold the van to Rhys"
+            more = pattern.verb.removeprefix(clause.verb).removesuffix(pattern.prep).strip()
+            more = f"{more} " if more.partition(" ")[0] in PREPOSITIONS else ""
+            return f"{told[1]} {said} {{O}} {more}{pattern.prep} {{S}}"  # "sold the van to Rhys"
         if pattern.subject == "X" and part is not None and told[1]:
             return f"{told[1]} {said} {{S}} {part.prep + ' ' if part.prep else ''}{{O}}"
         return family.reads
@@ -714,6 +506,11 @@ class Matching(Whom):
             if p.kind == "dative" and not p.prep and clause.lemma not in ("cost", "take")
         ]
         return f"{said} {self.whom(given[0].nouns[0])}".strip() if given else said
+
+    def _direct(self, clause: Clause) -> str:
+        """The words of the object, with a space behind them."""
+        found = next((p.nouns[0] for p in clause.parts if not p.prep and p.nouns and self._fills(p)), None)
+        return f"{found.text} " if found is not None else ""
 
     def _with_family(self, claim: Claim, family: Family, effect: Effect, clause: Clause, o: Noun) -> Claim:
         if clause.negated and effect == "ends":
@@ -769,7 +566,7 @@ class Matching(Whom):
         if wants == "animal":
             return noun.lemma in family.nouns or noun.lemma in words("animals.txt")
         number = bool(NUMBER.search(said))
-        if wants == "money" and not (MONEY.search(said) or _BARE.match(said)):
+        if wants == "money" and not (MONEY.search(said) or _BARE.match(said) or RATE.match(said)):
             return False
         if wants == "duration" and not _TIMED.search(said):
             return False
@@ -778,10 +575,12 @@ class Matching(Whom):
             return (number and not named and not _CODED.search(said)) or noun.pos == "NUM"
         if wants == "state" and number and not noun.proper:
             return False
-        if number and wants in _NAMED:
+        if number and wants in _NAMED and wants != "person":
             return noun.proper or (noun.pos != "NUM" and not MONEY.search(said))
         if wants == "goods":
-            return noun.lemma not in words("intangible_nouns.txt")
+            return noun.lemma not in words("intangible_nouns.txt") and not RATE.match(said)
+        if wants == "contact":
+            return bool(CONTACT.search(said) or re.search(r"\d", said))
         if wants == "person":
             called = noun.proper or bool(noun.name) or (said != noun.text and said[:1].isupper())
             return called or self._is_person(noun) or noun.pronoun or bool(noun.owner)
@@ -803,6 +602,25 @@ class Matching(Whom):
                     ):
                         return [_ended(pattern.family, name, pattern.family.reads)]
         return []
+
+
+_DOSE = re.compile(
+    r"\d[\d.,]* ?(?:[mµ]?c?g|ml|units?|iu|drops?|tablets?|pills?|puffs?|capsules?) (?:a day )?of (?P<of>.+)",
+    re.I,
+)
+"""How much of a medicine somebody takes: of each there is one dose at a time."""
+
+
+RATE = re.compile(
+    r"[$€£]?\d[\d.,]*k? (?:euros? |dollars? |pounds? )?(?:an?|per) (?:hour|day|week|month|year)\b", re.I
+)
+"""What is paid for so long: nothing that is owned."""
+
+
+def _led_to(verb: str, prep: str) -> str:
+    """A verb with its preposition; a particle that is in both is said once: "be down", "down to"."""
+    first, gap, _ = prep.partition(" ")
+    return f"{verb.removesuffix(f' {first}')} {prep}" if gap else f"{verb} {prep}"
 
 
 def _is_same(pair: tuple[str, str], other: tuple[str, str]) -> bool:

@@ -92,6 +92,12 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     for place in range(len(found)):
         for mend in (
             _as_be,
+            _pronoun_is,
+            _behind_particle,
+            _went_live,
+            _paid_whom,
+            _up_to,
+            _made_what,
             _as_noun,
             _as_present,
             _subject_of_verb,
@@ -123,6 +129,104 @@ def _as_be(found: list[Token], place: int) -> None:
 _RUN_ON = frozenset(
     {("i", "m"), *((who, "s") for who in ("he", "she", "it", "that", "there", "who", "what"))}
 )
+
+
+def _pronoun_is(found: list[Token], place: int) -> None:
+    """ "She's head chef": a pronoun in front of "'s" owns nothing, it is something."""
+    token = found[place]
+    who, noun = token.head, found[token.head].head
+    if (
+        token.dep != "case"
+        or (found[who].low, found[who].dep) not in _OWNERS
+        or place != who + 1
+        or noun < place
+    ):
+        return
+    above = place if found[noun].head == noun else found[noun].head
+    found[place] = replace(token, pos="AUX", tag="VBZ", lemma="be", dep=found[noun].dep, head=above)
+    found[who] = replace(found[who], dep="nsubj", head=place)
+    for at, other in enumerate(found):
+        if other.head == noun and at != noun and (other.dep in _OF_CLAUSES or at < who):
+            found[at] = replace(other, head=place)
+    found[noun] = replace(found[noun], dep="attr", head=place)
+
+
+_OWNERS = frozenset((who, "poss") for who in ("he", "she", "it", "that", "there", "i", "we", "they"))
+_OF_CLAUSES = frozenset("punct advmod npadvmod advcl cc conj intj neg".split())
+
+
+def _behind_particle(found: list[Token], place: int) -> None:
+    """ "wrote off the car": what stands behind a particle is the verb's own object."""
+    token = found[place]
+    if token.dep == "pobj" and found[token.head].dep == "prt":
+        found[place] = replace(token, dep="dobj", head=found[token.head].head)
+
+
+def _went_live(found: list[Token], place: int) -> None:
+    """ "The site went live": how something is, and not how it went."""
+    token = found[place]
+    if token.low in _BEING_SO and token.dep == "advmod" and found[token.head].lemma in ("go", "be", "come"):
+        found[place] = replace(token, pos="ADJ", tag="JJ", dep="acomp")
+
+
+_BEING_SO = frozenset({"live", "public", "online", "offline"})
+
+
+def _paid_whom(found: list[Token], place: int) -> None:
+    """ "charged us £240": the amount is what is charged, and we are those who are."""
+    token = found[place]
+    priced = token.pos == "NUM" and any(t.head == place and t.tag == "$" for t in found)
+    if token.dep not in ("npadvmod", "dobj") or not priced:
+        return
+    for at, other in enumerate(found[:place]):
+        if (
+            other.head == token.head
+            and other.dep == "dobj"
+            and (other.pos == "PRON" or is_given_name(other.low))
+        ):
+            found[at] = replace(other, dep="dative")
+            found[place] = replace(token, dep="dobj")
+
+
+def _up_to(found: list[Token], place: int) -> None:
+    """ "went up to £450", "put the ticket up to £5": something came to an amount, which is no most of anything."""
+    token, up = found[place], found[place - 1]
+    number = token.head
+    if token.low != "to" or token.dep != "quantmod" or up.low not in ("up", "down") or number <= place:
+        return
+    amount = found[number].head if found[number].dep == "nummod" else number
+    if found[amount].dep not in ("npadvmod", "attr", "dobj") and found[amount].head != place - 1:
+        return
+    verb = next((at for at in range(place - 1, -1, -1) if found[at].pos in ("VERB", "AUX")), -1)
+    if verb < 0 or found[verb].lemma not in _COMING_TO:
+        return
+    found[place] = replace(token, pos="ADP", tag="IN", dep="prep", head=verb)
+    found[place - 1] = replace(up, pos="ADV", tag="RB", dep="advmod", head=verb)
+    found[amount] = replace(found[amount], dep="pobj", head=place)
+
+
+_COMING_TO = frozenset(
+    "be go come rise climb creep shoot jump put push bring raise move take get drop fall hike bump mark".split()
+)
+
+
+def _made_what(found: list[Token], place: int) -> None:
+    """ "appointed Rosa treasurer": who is in front of a role that somebody is made is no part of its name."""
+    token, verb = found[place], found[found[place].head]
+    if token.dep != "dobj" or verb.lemma not in _MAKING or token.pos != "NOUN":
+        return
+    if token.lemma not in words("professions.txt") and token.lemma not in words("person_roles.txt"):
+        return
+    whom = [at for at, t in enumerate(found) if t.head == place and t.dep == "compound" and t.pos == "PROPN"]
+    if not whom or not is_given_name(found[whom[0]].low) or token.head > whom[0]:
+        return
+    for at in whom[:-1]:
+        found[at] = replace(found[at], head=whom[-1])
+    found[whom[-1]] = replace(found[whom[-1]], dep="dobj", head=token.head)
+    found[place] = replace(token, dep="oprd")
+
+
+_MAKING = frozenset("appoint make name elect crown vote choose pick nominate".split())
 
 
 def _as_noun(found: list[Token], place: int) -> None:

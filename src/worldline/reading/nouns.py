@@ -24,8 +24,9 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import lines, words
 from worldline.reading.claim import MONEY, Claim, Effect, is_somebody, predicate_key
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.matching import FRESH, HABIT, NUMBER, THEY, Matching
+from worldline.reading.matching import HABIT, Matching
 from worldline.reading.parser import IDLE_MODIFIERS, Noun
+from worldline.reading.whom import FRESH, NUMBER, THEY
 from worldline.text import stop
 
 
@@ -767,6 +768,7 @@ class Roles(Days):
         claim = replace(claim, chars=chars)
         if clause is not None:
             claim = self._dated(claim, clause)
+            claim = replace(claim, ahead=clause.tense == "future" and claim.valid_from is None)
         known = {(c.subject, c.key, c.object.lower(), c.effect) for c in self.found}
         if (claim.subject, claim.key, claim.object.lower(), claim.effect) not in known:
             self.found.append(claim)
@@ -780,3 +782,23 @@ class Roles(Days):
             )
         assert noun is not None
         return shift + noun.chars[0], shift + noun.chars[1]
+
+    def _comes_with(self, what: Noun) -> Noun | None:
+        """ "Zofia is the one with the peanut allergy": she has it."""
+        prep = next((i for i in self.tree.kids(what.at, "prep") if self.tree.tokens[i].low == "with"), None)
+        inner = self.tree.kid(prep, "pobj") if prep is not None else None
+        return self.tree.noun(inner, self.days) if inner is not None else None
+
+    def _whose(self, what: Noun) -> str:
+        """ "is my aunt's", "is ours", "is the marina's property": whose it is."""
+        if what.text.lower() in ("mine", "ours"):
+            return self.talk.speaker
+        if what.lemma == "property" and what.owner:
+            return self._owner(what.owner)
+        return self.whom(what).removesuffix("'s") if self.tree.kid(what.at, "case") is not None else ""
+
+    def _names_amount(self, name: str, what: Noun) -> bool:
+        """ "The rent is 950 euros": the noun itself says which amount it is."""
+        return bool(MONEY.search(what.text)) and any(
+            n.family.object in ("amount", "money") for n in self.families.by_noun(name)
+        )

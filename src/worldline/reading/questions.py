@@ -161,6 +161,11 @@ _IS_MONTH = re.compile(
     "|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 )
 _TIMED = frozenset("in on by since during until till last next this of early mid late".split())
+AHEAD = re.compile(
+    r"\b(?:will|shall|going to|upcoming|next|soon|would|(?:plan|want|hope|intend|mean)(?:s|ed|n?ing)?)\b|'ll\b",
+    re.I,
+)
+"""What asks for what is still to come."""
 _NOW = re.compile(
     r"\b(?:now|currently|current|these days|nowadays|at the moment|at present|presently|today|still|latest|most recent"
     r"|right now)\b",
@@ -258,6 +263,8 @@ class Question(Struct, frozen=True):
     you: bool = False
     apart: tuple[str, ...] = ()
     """Names that only tell what is not meant: "before Hamza"."""
+    ahead: bool = False
+    """Whether it asks for what is still to come."""
 
 
 def read_question(text: str, asked_at: datetime | None = None) -> Question | None:
@@ -300,7 +307,8 @@ class _QuestionReader:
         names = tuple(self._names())
         verb = self._verb()
         asks = tuple(self._asks(wh, noun))
-        dates = find_dates(self.text, self.asked_at) if self.asked_at else []
+        ahead = bool(AHEAD.search(self.text))
+        dates = find_dates(self.text, self.asked_at, tense="future" if ahead else "") if self.asked_at else []
         wants = self._wants(wh, noun, asks)
         return Question(
             self.text, wh, wants, noun, asks, tuple(self._whose()), names,
@@ -309,6 +317,7 @@ class _QuestionReader:
             self._many(), any(t.low in ME for t in self.tokens),
             (dates[0].start, dates[0].end) if dates else None, stem(verb) if verb else "",
             self._gap(), bool(_YOU.search(self.text)), tuple(name for name, apart in self._runs() if apart),
+            ahead,
         )  # fmt: skip
 
     # The words that ask ---------------------------------------------------------------------------------

@@ -22,16 +22,16 @@ from worldline.reading.claim import CONTACT, PRICED, Claim, Cue, Cues, Rank, cue
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.families import families, relation
 from worldline.reading.fields import bracketed, claims_of_fields
-from worldline.reading.matching import Said, Talk
 from worldline.reading.mending import as_verb, mended, with_verb
 from worldline.reading.parser import Token, Tree
+from worldline.reading.whom import Said, Talk
 
 MAX_TEXT = 6_000
 LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 12"
+RULES = "rules 13"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -288,12 +288,21 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     )
     if signs.passing or signs.adds:
         claims = [
-            replace(c, cue="adds") if c.cue in ("", "closes") and c.effect == "holds" else c for c in claims
+            replace(c, cue="adds")
+            if c.cue in ("", "closes") and c.effect == "holds" and not _is_timed(c)
+            else c
+            for c in claims
         ]
     parts = _parts(body, said_at, stated) if signs.may_end and len(stated) > 1 else ()
     if not parts and len(stated) > 1:
         signs = replace(signs, states=False, moved=())  # of no sentence by itself
     return Reading(reader(), tuple(claims), corrects, values, signs, parts)
+
+
+def _is_timed(claim: Claim) -> bool:
+    """ "open until six": until when is what it tells, not for how long that is so."""
+    family = families().all.get(claim.key)
+    return family is not None and family.object == "time"
 
 
 def _parts(body: str, said_at: datetime | None, stated: Sequence[Stated]) -> tuple[Turning, ...]:
@@ -452,12 +461,50 @@ def _talk(
             if not tokens or len(tokens) > LONGEST_SENTENCE:
                 continue
             start, end = tokens[0].begin, tokens[-1].end
-            tokens = _with_its_verb(tokens, piece)
+            tokens = _with_its_verb(_with_its_be(tokens, piece), piece)
             tree = Tree(mended(tokens), piece[start:end])
             claims, states = claims_of(Said(tree, begin, said_at), talk)
             found += claims
             stated.append(states)
     return found, stated
+
+
+def _with_its_be(tokens: list[Token], piece: str) -> list[Token]:
+    """A sentence without a verb whose "'s" must be one, parsed again: "Ollie's allergic to eggs"."""
+    if any(t.tag in _FINITE for t in tokens):
+        return tokens
+    for place, token in enumerate(tokens[:-1]):
+        if token.dep == "case" and token.low in ("'s", "’s") and tokens[place + 1].pos != "VERB":
+            found = _parsed_with_is(tokens, place, piece)
+            if found:
+                return found
+    return tokens
+
+
+def _parsed_with_is(tokens: list[Token], place: int, piece: str) -> list[Token]:
+    short, start, end = tokens[place], tokens[0].begin, tokens[-1].end
+    said = f"{piece[start : short.begin]} is{piece[short.end : end]}"
+    again = [s for s in parser.parse([said])[0] if s]
+    if len(again) != 1 or len(again[0]) != len(tokens) or not _is_said_of(again[0], place):
+        return []
+    longer = len(" is") - len(short.text)
+    moved = [replace(t, begin=t.begin + start, end=t.end + start) for t in again[0]]
+    return [
+        replace(t, begin=old.begin, end=old.end) if i == place else
+        replace(t, begin=t.begin - longer, end=t.end - longer) if i > place else t
+        for i, (t, old) in enumerate(zip(moved, tokens, strict=True))
+    ]  # fmt: skip
+
+
+_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD", "VB"})
+
+
+def _is_said_of(tokens: Sequence[Token], place: int) -> bool:
+    """Whether "is" joins something to what is said of it; "Rosa's new car!" has none."""
+    after = tokens[place + 1]
+    what = next((t for t in tokens[place + 1 :] if t.dep == "attr" and t.pos in ("NOUN", "PROPN")), None)
+    bare = what is not None and not any(t.dep in ("det", "poss") for t in tokens[place + 1 :])
+    return after.pos in ("ADJ", "VERB", "ADV", "ADP", "DET", "PRON", "PART", "NUM") and not bare
 
 
 def _with_its_verb(tokens: list[Token], piece: str) -> list[Token]:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -36,6 +37,7 @@ from worldline.rules.kinds import told
 from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
+DAY = 86_400_000_000
 PASSED = ("was ", "did ", "plan ")
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
@@ -107,13 +109,29 @@ Statement = tuple[Cues, Sequence[Claim]]
 """What a sentence says about change, and what it claims."""
 
 
+class Overtaken(NamedTuple):
+    """A fact that is over, the reason, and what the sentence that says so claims."""
+
+    fact: Around
+    reason: str
+    claims: Sequence[Claim]
+
+    def when(self, said_at: int) -> int:
+        """When it is over: at once, or from the day on for which the sentence announces something else."""
+        days = [c.valid_from for c in self.claims if c.kind != "date" and c.valid_from is not None]
+        return days[0] if days and days[0] > said_at + DAY else said_at  # what was done tonight is done
+
+
 def ended_by(
     said: Iterable[Statement], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
-) -> dict[str, tuple[Around, str]]:
-    """Which held facts, each with its subject's name, are over by a message: by id, taken apart, and the reason."""
-    apart = around_each(facts, speaker)
-    over = {id_: reason for cues, claims in said for id_, reason in overtaken(cues, claims, apart, teller)}
-    return {fact.held.id: (fact, over[fact.held.id]) for fact in apart if fact.held.id in over}
+) -> dict[str, Overtaken]:
+    """Which held facts, each with its subject's name, are over by a message, by id."""
+    apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
+    return {
+        id_: Overtaken(apart[id_], reason, claims)
+        for cues, claims in said
+        for id_, reason in overtaken(cues, claims, apart.values(), teller)
+    }
 
 
 def overtaken(
@@ -225,7 +243,8 @@ def _reason(
     if settled or not (about or mine):
         return ""
     same = not _is_somebody(fact) or bool(fact.relation & said)
-    if not fact.many and same and _may_be_new(kind, cues) and not fact.object <= said:
+    former = any(c.key.startswith("was ") and _NUMBER.search(c.object) for c in claims)
+    if not fact.many and same and _may_be_new(kind, cues) and not former and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"

@@ -23,7 +23,7 @@ import msgspec
 
 from worldline.lexicon import words
 from worldline.reading.claim import Claim, is_given_name, predicate_key, stem
-from worldline.reading.families import families
+from worldline.reading.families import bare, families
 from worldline.text import fold, word_set
 
 Verb = Literal["opens", "repeats", "adds", "series", "closes", "contradicts", "ends"]
@@ -93,7 +93,44 @@ def slot_of(claim: Claim) -> str:
 
 
 def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, teller: str = "") -> Decision:
-    """The effect of a claim on the current facts of its subject."""
+    """The effect of a claim on the current facts of its subject; what is only announced touches none of them."""
+    decision = _decide(claim, held, known, teller)
+    if decision.verb not in _TOUCHING or not (claim.ahead and _waits(decision.slot)):
+        return decision
+    slot = f"{PLAN}{decision.slot}" if claim.object else ""
+    return Decision("opens", slot, False, (), "it is announced, and what holds stays until then")
+
+
+PLAN = "plan "
+"""Opens the slot of what somebody means to do."""
+_TOUCHING = frozenset({"closes", "ends", "contradicts"})
+_SCHEDULED = frozenset({"date", "time", "weekday"})
+
+
+def _waits(slot: str) -> bool:
+    """Whether a value of now stays when another is announced: when and where an event will be is planned anyway."""
+    family = families().all.get(slot.partition(":")[0])
+    if family is None or family.object in _SCHEDULED:
+        return False
+    return family.object != "place" or family.subject == "person"
+
+
+_IS = re.compile(r"^(?:is|are|am)\b|(?<= )(?:is|are)$")
+
+
+def announced(phrase: str) -> str:
+    """How something reads that is still to come.
+
+    >>> announced("lives in"), announced("'s manager is"), announced("will take over")
+    ('will live in', "'s manager will be", 'will take over')
+    """
+    if phrase.startswith(("will ", "{")) or _IS.search(phrase):
+        return _IS.sub("will be", phrase)
+    first, gap, rest = phrase.partition(" ")
+    return phrase if first.startswith("'") else f"will {bare(first)}{gap}{rest}"
+
+
+def _decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot, teller: str) -> Decision:
     if _is_of_family(claim):
         return _by_family(claim, held, teller)
     slot = join(claim, held, known)
@@ -270,7 +307,7 @@ def _over(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[He
         over = [h for h in held if not h.slot.startswith(NOT) and _same_thing(claim.object, h.object)]
     if over and claim.object:
         over += [h for h in held if h not in over and _is_part_of(claim.object, h)]
-    if over and not claim.object:
+    if not claim.object:
         family = families().all.get(slot)
         over += [h for h in held if family is not None and h.slot in family.along and h not in over]
     ids = tuple(h.id for h in over if not _outranked(claim, h))

@@ -37,9 +37,11 @@ from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.rules.changes import Around, Statement, concerns, ended_by, such_things
 from worldline.rules.slots import (
     NOT,
+    PLAN,
     Decision,
     HeldValue,
     also_called,
+    announced,
     corrects,
     decide,
     looked_into,
@@ -220,6 +222,8 @@ def _settle_one(
     if not decision.slot:
         tx.link_all(mentions)
         return False
+    if claim.ahead and decision.slot.startswith(PLAN):
+        claim = replace(claim, predicate=announced(claim.predicate), effect="holds")
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
     start = tx.stamp if start is None else start
     verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
@@ -448,14 +452,14 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
             continue
-        fact, reason = over[held.id]
+        ended = over[held.id]
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
-        until = None if ahead or said.corrects else event.said_at
-        reason = WRONG if said.corrects else reason
+        until = None if ahead or said.corrects else ended.when(event.said_at)
+        reason = WRONG if said.corrects else ended.reason
         tx.close(Close(row.belief, valid_to=until, reason=reason), "understand")
         tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {reason}")
         if held.slot == "name" and said.cues.leaves:
-            _end_owning(tx, fact, event, place)
+            _end_owning(tx, ended.fact, event, place)
         closed = True
     return closed
 
