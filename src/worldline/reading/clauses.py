@@ -220,10 +220,13 @@ def _is_particle(tree: Tree, at: int) -> bool:
     known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back"}
     known = known if after is None or after.low != "from" else known | {"home"}  # "came home from hospital"
     joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in known
-    return tree.tokens[at].tag == "RP" or joined
+    away = tree.tokens[at].low in ("away", "back") and tree.tokens[verb].lemma in _PHRASAL
+    return tree.tokens[at].tag == "RP" or joined or (away and tree.kid(verb, "dobj") is not None)
 
 
-_PARTICLES = frozenset("in out over up down off away forward".split())
+_PARTICLES = frozenset("in out over up down off away forward across aside together apart".split())
+_PHRASAL = frozenset("give throw send take put bring hand pay".split())
+"""What these do to a thing, they do with a word that may stand behind it: "threw away the kayak"."""
 
 
 _LEMMAS = {
@@ -562,8 +565,8 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             ):  # "is off to Crete", "is halfway through a book", "is back in Rome"
                 here = token.low == "back" and tree.tokens[k].low != "from"
                 found += _prepositional(tree, k, days, "" if here else token.low)
-        elif token.dep == "advmod" and token.low == "back" and _is_led_back(tree, i, days):
-            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, "back")]
+        elif token.dep == "advmod" and token.low in ("back", "across") and _is_led_back(tree, i, days):
+            found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, token.low)]
         elif token.dep == "advmod" and token.low in words("place_adverbs.txt") and not _leads(tree, i):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
     if tree.tokens[at].dep == "relcl":

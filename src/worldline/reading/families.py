@@ -270,7 +270,8 @@ def patterns(family: Family, effect: Effect, said: str) -> list[Pattern]:
     roles = {made.subject, made.direct, made.second, made.behind, made.owned, made.first[1]}
     if "S" not in roles or (effect != "ends" and "O" not in roles and not value):
         raise ValueError(f"{family.name}: {said!r} does not say who is meant by S and what by O")
-    if len(verb) == 2 and made.behind and not made.direct and verb[1] in _PARTICLES:
+    short = verb[1:] if verb[0] == "be" else verb
+    if len(short) == 2 and made.behind and not made.direct and short[1] in _PARTICLES:
         return [made, replace(made, direct=made.behind, behind="", prep="")]  # "gave the cello up"
     if verb == ["be"] and made.head:
         return [made, replace(made, verb=f"be {made.head}", head="")]  # "is a law student", "is 31 years old"

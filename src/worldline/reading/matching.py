@@ -260,7 +260,8 @@ class Matching(Whom):
         if "S" not in roles:
             return []
         if pattern.value:
-            return self._brought_about(pattern, clause, [noun for noun, _ in roles["S"]], subject)
+            told = replace(clause, parts=tuple(p for p in clause.parts if p is not used))
+            return self._brought_about(pattern, told, [noun for noun, _ in roles["S"]], subject)
         if "O" not in roles:
             return self._ended(pattern, clause, roles["S"], subject) if pattern.effect == "ends" else []
         return [

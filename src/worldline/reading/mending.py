@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name, stem
-from worldline.reading.families import base_of, members, past, plural
+from worldline.reading.families import base_of, families, members, past, plural
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -96,6 +96,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _behind_particle,
             _went_live,
             _paid_whom,
+            _marked_as,
             _up_to,
             _made_what,
             _as_noun,
@@ -186,6 +187,20 @@ def _paid_whom(found: list[Token], place: int) -> None:
         ):
             found[at] = replace(other, dep="dative")
             found[place] = replace(token, dep="dobj")
+
+
+def _marked_as(found: list[Token], place: int) -> None:
+    """ "marked the ticket as done", "set to urgent": a state that something is put into."""
+    token, verb = found[place], found[found[place].head]
+    led = place - 1
+    if token.dep not in ("advcl", "xcomp") or verb.lemma not in _PUTTING or found[led].head != place:
+        return
+    if found[led].low in ("as", "to") and families().by_word(token.low):
+        found[led] = replace(found[led], pos="ADP", tag="IN", dep="prep", head=token.head)
+        found[place] = replace(token, pos="ADJ", tag="JJ", dep="pobj", head=led)
+
+
+_PUTTING = frozenset("mark flag set label list tag classify change move switch put".split())
 
 
 def _up_to(found: list[Token], place: int) -> None:
