@@ -694,7 +694,7 @@ class _Reader(Roles):
                 )
                 placed = replace(
                     claim,
-                    holds="one" if not noun.pronoun else "many",
+                    holds="one" if not noun.pronoun or noun.text.lower() == "it" else "many",
                     key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
                     matter=what.lemma,
                 )
@@ -873,7 +873,7 @@ _PASSING = frozenset("go pass move fall transfer hand shift give".split())
 _HANDED_ON = frozenset("assign reassign escalate refer discharge admit vaccinate prescribe".split())
 """Without a subject this was done to what a note speaks of."""
 _GIVING_UP = frozenset({"quit", "stop", "give up", "pack in", "kick", "drop"})
-_RESTING = frozenset("sleep sit stand hang lie park".split())
+_RESTING = frozenset("sleep sit stand hang lie park train practise practice rehearse gather".split())
 """What somebody or something does in one place at a time."""
 _MAKING = frozenset("elect appoint name make vote become promote".split())
 _BORN = frozenset("baby child twin twins triplet triplets kid boy girl".split())

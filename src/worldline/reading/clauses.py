@@ -229,16 +229,7 @@ _PHRASAL = frozenset("give throw send take put bring hand pay".split())
 """What these do to a thing, they do with a word that may stand behind it: "threw away the kayak"."""
 
 
-_LEMMAS = {
-    "'s": "be",
-    "’s": "be",
-    "'m": "be",
-    "'re": "be",
-    "’m": "be",
-    "’re": "be",
-    "left": "leave",
-    "ai": "be",
-}
+_LEMMAS = dict.fromkeys(("'s", "’s", "'m", "'re", "’m", "’re", "ai"), "be") | {"left": "leave"}
 
 
 class _Marks(Struct):
@@ -407,10 +398,9 @@ _MADE = frozenset("elect appoint name vote promote nominate".split())
 def _predicate(tree: Tree, at: int) -> str:
     """ "are together", "the dinner is off": an adverb that says what something is."""
     said = [tree.tokens[i].low for i in tree.kids(at, "advmod", "prt") if i > at and not tree.kids(i, "prep")]
-    who = tree.kid(at, "nsubj")
-    person = who is None or tree.tokens[who].low in _SOMEBODY or is_given_name(tree.tokens[who].low)
-    if not person and said and tree.tokens[at + 1].low in ("down", "up"):
-        return tree.tokens[at + 1].low
+    who = tree.tokens[tree.kid(at, "nsubj") or at].low
+    if said and tree.tokens[at + 1].low in ("down", "up") and not (who in _SOMEBODY or is_given_name(who)):
+        return tree.tokens[at + 1].low  # "the site is down"
     return next((word for word in said if word in _PREDICATES), "")
 
 
@@ -576,10 +566,8 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
 
 def _is_led_back(tree: Tree, at: int, days: frozenset[int]) -> bool:
     """ "pushed back to the 5th", "went back to Oslo"; but "back in 2017" only says when."""
-    led = [tree.tokens[i].low for i in tree.kids(at, "prep")]
-    return bool(led) and (
-        led[0] != "in" or not any(i in days for i in tree.kids(tree.kids(at, "prep")[0], "pobj"))
-    )
+    led = tree.kids(at, "prep")
+    return bool(led) and (tree.tokens[led[0]].low != "in" or tree.kid(led[0], "pobj") not in days)
 
 
 _SHIFTS = frozenset("night day weekend morning evening hour".split())
@@ -748,9 +736,11 @@ def _is_negated(tree: Tree, seen: Sequence[int], parts: Sequence[Part], subjects
 
 
 def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
-    if marks.future or low & {"will", "wo", "'ll", "’ll", "shall"}:
-        return "future"
     first = tree.tokens[at]
+    joined = first.dep == "conj" and first.tag == "VB" and not tree.kids(at, "aux")
+    before = tree.kids(first.head, "aux") if joined else ()  # "will retire and hand over to Kerry"
+    if marks.future or low & _WILL or any(tree.tokens[i].low in _WILL for i in before):
+        return "future"
     helped = [tree.tokens[i] for i in tree.kids(at, "aux", "auxpass")]
     if any(t.low in ("did", "was", "were", "had", "'d", "got") for t in helped) and not low & {"have", "has"}:
         return "past"
@@ -764,6 +754,7 @@ def _tense(tree: Tree, at: int, low: set[str], marks: _Marks) -> str:
     return "present"
 
 
+_WILL = frozenset({"will", "wo", "'ll", "’ll", "shall"})
 _LASTING = frozenset(
     "called named based located situated owned run led married engaged employed known".split()
 )

@@ -311,7 +311,7 @@ def build(table: Mapping[str, Mapping[str, Any]]) -> Families:
             for said in all_:
                 told = patterns(family, effect, said)
                 for one in [*told, *(active for each in told if (active := _active(each)) is not None)]:
-                    if one.verb != "have" or family.name == "owns":
+                    if one.verb != "have" or family.name == "owns" or one.head:
                         found_by.setdefault(one.verb, []).append(one)
         for noun in family.nouns:
             nouns.setdefault(noun, []).append(family)

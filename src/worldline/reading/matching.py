@@ -144,6 +144,8 @@ class Matching(Whom):
                         found = [_with_other(c, claim, self.families) for c in found]
             if used is not None and last is None and any(c.object for c in found):
                 break
+        own = [(f"{c.subject}'s ", c.object) for c in found if c.predicate.startswith("'s ")]
+        found = [c for c in found if not any(c.subject.startswith(who) and c.object == o for who, o in own)]
         told = {c.key for c in found if c.object}
         days = tuple(span.text for span in self.days.values()) or ("\n",)
         found = [c for c in found if c.object or c.key not in told]
@@ -294,7 +296,7 @@ class Matching(Whom):
         """ "Dad retired": the state that the verb leaves behind, once it has happened."""
         family, value = pattern.family, Noun(pattern.value, pattern.value, 0, (0, 0))
         happened = clause.tense in ("past", "perfect") or clause.verb.startswith("get ")
-        if not happened or any(p.prep and not p.dated for p in clause.parts):
+        if not happened or (clause.lemma != "die" and any(p.prep and not p.dated for p in clause.parts)):
             return []
         claims = [
             self._claim(name, "is", family.name, pattern.value, "text", clause)
@@ -370,6 +372,8 @@ class Matching(Whom):
         phrase = self._family_phrase(pattern, clause, s, o, part, told)
         claim = self._claim(subject, phrase, family.name, object_, kind, clause)
         claim = self._with_family(claim, family, effect, clause, o)
+        if (whose := self._of_its_own(claim, family, s)) is not None:
+            return whose
         if family.name == "works_as" and (role := self._role_of(claim, o)) is not None:
             return role
         if family.name in _WHERE and not claim.key.startswith(WAS):
@@ -382,6 +386,18 @@ class Matching(Whom):
             event=effect == "ends" and not clause.over and not pattern.verb.endswith("from"),
             switches=clause.lemma in words("switching_verbs.txt"),
         )
+
+    def _of_its_own(self, claim: Claim, family: Family, noun: Noun) -> Claim | None:
+        """ "Freya's salary was raised to 44,500": an amount that the noun names is its owner's."""
+        owner = self._owner(noun.owner) if noun.owner and family.object in AMOUNTS else ""
+        named = [n.family for n in self.families.by_noun(self.tree.short(noun).text)] if owner else []
+        if not named or named[0].object not in AMOUNTS or claim.predicate.startswith(("'s", "{", "is")):
+            return None
+        its = named[0]
+        return replace(
+            claim, subject=owner, predicate=f"'s {self.tree.short(noun).text.lower()} {claim.predicate}", key=its.name,
+            family=its.name, others=(), holds=its.holds, of_speaker=owner == self.talk.speaker,
+        )  # fmt: skip
 
     def _role_of(self, claim: Claim, role: Noun) -> Claim | None:
         """ "works as head of the clinic": whoever has a role of a thing that is named is what that thing has."""
@@ -559,6 +575,8 @@ class Matching(Whom):
             return False
         if wants == "weekday":
             return not dated and bool(HABIT.match(said))
+        if wants in ("date", "time") and MONEY.search(said):
+            return False
         if wants in ("date", "time"):
             timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
             return dated or bool(CLOCK.search(said)) or bool(timed)

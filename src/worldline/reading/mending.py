@@ -94,6 +94,8 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _as_be,
             _pronoun_is,
             _behind_particle,
+            _given_up,
+            _voted_in,
             _went_live,
             _paid_whom,
             _marked_as,
@@ -161,6 +163,22 @@ def _behind_particle(found: list[Token], place: int) -> None:
     token = found[place]
     if token.dep == "pobj" and found[token.head].dep == "prt":
         found[place] = replace(token, dep="dobj", head=found[token.head].head)
+
+
+def _given_up(found: list[Token], place: int) -> None:
+    """ "quit smoking six weeks ago": a noun is no second verb; what somebody quits is not his job then."""
+    token = found[place]
+    if token.dep == "xcomp" and token.pos == "NOUN" and token.head < place:
+        found[place] = replace(token, dep="dobj")
+
+
+def _voted_in(found: list[Token], place: int) -> None:
+    """ "voted in as treasurer": a preposition with nothing behind it is the verb's particle."""
+    token = found[place]
+    after = found[place + 1] if place + 1 < len(found) else token
+    bare = token.dep == "prep" and after.dep == "prep" and after.head == token.head
+    if bare and found[token.head].pos == "VERB" and not any(t.head == place for t in found):
+        found[place] = replace(token, pos="ADP", tag="RP", dep="prt")
 
 
 def _went_live(found: list[Token], place: int) -> None:

@@ -504,7 +504,7 @@ def _is_said_of(tokens: Sequence[Token], place: int) -> bool:
     after = tokens[place + 1]
     what = next((t for t in tokens[place + 1 :] if t.dep == "attr" and t.pos in ("NOUN", "PROPN")), None)
     bare = what is not None and not any(t.dep in ("det", "poss") for t in tokens[place + 1 :])
-    return after.pos in ("ADJ", "VERB", "ADV", "ADP", "DET", "PRON", "PART", "NUM") and not bare
+    return after.pos in ("ADJ", "VERB", "ADV", "ADP", "DET", "PRON", "PART", "NUM", "SYM") and not bare
 
 
 def _with_its_verb(tokens: list[Token], piece: str) -> list[Token]:

@@ -384,10 +384,14 @@ def _is_same_thing(claim: Claim, fact: Around) -> bool:
     return same and fold(claim.subject) == fold(fact.name)
 
 
+_GONE_FROM = frozenset("sold gone scrapped stolen lost dead cancelled finished".split())
+
+
 def _is_done_with(claim: Claim, fact: Around) -> bool:
-    """ "the cast came off", "the crutches went back": something happened to the held thing itself."""
+    """ "the cast came off", "the caravan is sold": something happened to the held thing itself."""
     thing = content_stems(claim.subject)
-    return claim.key.startswith("did ") and bool(thing) and thing <= fact.object
+    happened = claim.key.startswith("did ") or claim.object in _GONE_FROM
+    return happened and bool(thing) and thing <= fact.object
 
 
 def _is_all_about(fact: Around, cues: Cues, about: bool) -> bool:
