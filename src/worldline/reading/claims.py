@@ -431,8 +431,9 @@ class _Reader(Roles):
             return [replace(c, predicate=f"{name} {clause.reads} {{O}}{c.predicate.partition(clause.reads)[2]}")
                     for c in told]  # fmt: skip
         owner, role = self._holder(part.nouns[0])
-        if not owner or not role or not self.families.by_noun(role):
-            return []
+        done = clause.lemma != "become" and clause.verb.split()[0] not in ("be", "get")
+        if done or not owner or not role or not self.families.by_noun(role):
+            return []  # who elects a captain is none
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
         said = (
             f"{{S}}'s {role}"

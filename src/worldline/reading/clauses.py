@@ -217,14 +217,14 @@ def _is_particle(tree: Tree, at: int) -> bool:
     """ "moved in with": an adverb right in front of a preposition belongs to the verb."""
     after = tree.tokens[at + 1] if at + 1 < len(tree.tokens) else None
     verb = tree.tokens[at].head
-    known = _PARTICLES if at == verb + 1 else _PARTICLES | {"back"}
+    known = _PARTICLES | ({"across", "aside", "together", "apart"} if at == verb + 1 else {"back"})
     known = known if after is None or after.low != "from" else known | {"home"}  # "came home from hospital"
     joined = after is not None and after.pos == "ADP" and tree.tokens[at].low in known
     away = tree.tokens[at].low in ("away", "back") and tree.tokens[verb].lemma in _PHRASAL
     return tree.tokens[at].tag == "RP" or joined or (away and tree.kid(verb, "dobj") is not None)
 
 
-_PARTICLES = frozenset("in out over up down off away forward across aside together apart".split())
+_PARTICLES = frozenset("in out over up down off away forward".split())
 _PHRASAL = frozenset("give throw send take put bring hand pay".split())
 """What these do to a thing, they do with a word that may stand behind it: "threw away the kayak"."""
 

@@ -176,9 +176,12 @@ def _voted_in(found: list[Token], place: int) -> None:
     """ "voted in as treasurer": a preposition with nothing behind it is the verb's particle."""
     token = found[place]
     after = found[place + 1] if place + 1 < len(found) else token
-    bare = token.dep == "prep" and after.dep == "prep" and after.head == token.head
+    bare = token.dep == after.dep == "prep" and after.head == token.head and token.low in _PARTICLES
     if bare and found[token.head].pos == "VERB" and not any(t.head == place for t in found):
         found[place] = replace(token, pos="ADP", tag="RP", dep="prt")
+
+
+_PARTICLES = frozenset("in on off over out up down".split())
 
 
 def _went_live(found: list[Token], place: int) -> None:
@@ -248,10 +251,11 @@ def _made_what(found: list[Token], place: int) -> None:
     token, verb = found[place], found[found[place].head]
     if token.dep != "dobj" or verb.lemma not in _MAKING or token.pos != "NOUN":
         return
-    if token.lemma not in words("professions.txt") and token.lemma not in words("person_roles.txt"):
+    named = any(n.family.object == "person" for n in families().by_noun(token.lemma))
+    if not named and token.lemma not in words("professions.txt") | words("person_roles.txt"):
         return
     whom = [at for at, t in enumerate(found) if t.head == place and t.dep == "compound" and t.pos == "PROPN"]
-    if not whom or not is_given_name(found[whom[0]].low) or token.head > whom[0]:
+    if not whom or token.head > whom[0] or any(t.head == place and t.dep in ("det", "poss") for t in found):
         return
     for at in whom[:-1]:
         found[at] = replace(found[at], head=whom[-1])
