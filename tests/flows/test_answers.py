@@ -456,3 +456,20 @@ def test_a_former_value_answers_a_question_about_it(told):
     """What is over is given where it is asked for."""
     memory = told(("2026-03-02", "Wanda", "I used to work at Shell."))
     assert answer(memory, "Where did Wanda use to work?") == "Shell"
+
+
+def test_a_fact_of_another_thing_is_no_answer() -> None:
+    """Who is in charge of the grill is not in charge of the music, though the rest of the question is met."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("The street party is on 5 July, I'm in charge of the grill.", speaker="Rafe")
+
+        assert memory.recall("Who is in charge of the music at the street party?").answer is None
+        assert memory.recall("Who is in charge of the grill at the street party?").answer == "Rafe"
+
+
+def test_a_value_within_another_is_one_answer() -> None:
+    """ "9,000 euros for the whole job" and "9,000 euros" of one sentence do not take from each other."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("Doctor doubled the dose, so I'm on 100 mg of sertraline.", speaker="Rowena")
+
+        assert memory.recall("How much sertraline does Rowena take?").answer == "100 mg"

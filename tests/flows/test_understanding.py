@@ -111,6 +111,8 @@ def test_of_each_medicine_there_is_one_dose(talk):
         ("Grandpa is in hospital.", "Grandpa came home from hospital.", "Grandpa is in hospital"),
         ("Biscuit sleeps in the kitchen.", "Biscuit sleeps in the hallway.", "Biscuit sleeps in kitchen"),
         ("The depot project is on hold.", "The depot project is running again.", "depot project is on hold"),
+        ("We own a caravan.", "The caravan's sold.", "Ana owns caravan"),
+        ("Freya earns 41,000 a year.", "Freya's salary was raised to 44,500.", "Freya earns 41,000 a year"),
         ("A day ticket costs £4.50.", "They have put the day ticket up to £5.20.", "day ticket costs £4.50"),
     ],
 )
@@ -128,6 +130,8 @@ def test_a_plain_change_is_noticed(talk, first, then, over):
         ("I live in Leeds.", "We bought a house in Crete."),
         ("I pay 640 in rent.", "When I took the flat in 2015, the rent was 410."),
         ("Zofia studies at Marlowe University.", "Zofia has changed a lot."),
+        ("I work at Siemens.", "I quit smoking six weeks ago."),
+        ("Geoff manages the warehouse.", "Geoff will retire before long and hand over to Kerry."),
     ],
 )
 def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):

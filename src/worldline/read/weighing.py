@@ -53,18 +53,9 @@ FITS: Mapping[str, Mapping[str, float]] = {
     "frequency": {"frequency": 1.0, "weekday": 0.4},
     "distance": {"amount": 1.0, "duration": 0.4},
     "code": {"code": 1.0, "contact": 1.0, "count": 0.4, "name": 0.3, "thing": 0.5},
-    "thing": {
-        "thing": 1.0,
-        "name": 0.9,
-        "place": 0.5,
-        "quoted": 0.9,
-        "contact": 0.7,
-        "amount": 0.5,
-        "count": 0.4,
-        "money": 0.3,
-        "phrase": 0.9,
-    },
-}
+    "thing": {"thing": 1.0, "name": 0.9, "place": 0.5, "quoted": 0.9, "contact": 0.7, "amount": 0.5, "count": 0.4,
+              "money": 0.3, "phrase": 0.9},
+}  # fmt: skip
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
 _NUMBERS = frozenset({"count", "money", "amount", "duration", "length", "age", "distance", "frequency"})
@@ -620,14 +611,12 @@ def is_sound(ground: Ground, item: Item) -> bool:
     asked = ground.question
     if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another(asked, item):
         return False
-    if asked.wants == "name" and item.kind == "place" and not item.fact:
-        return False
-    if (
-        asked.wants == "thing"
-        and asked.noun
-        and not _asked(asked, item)
-        and not _noun(asked, item, _own(item))
+    if asked.wants == "name" and (
+        (item.kind == "place" and not item.fact) or _is_of_another_thing(ground, item)
     ):
+        return False
+    named = _asked(asked, item) or asked.wants != "thing" or not asked.noun or _noun(asked, item, _own(item))
+    if not named:
         return False  # nothing says that a scrapyard is a colour
     if any(name & names_in(item.value) for name in others_asked(ground)):
         return False  # the Sandpiper demo is not in Sandpiper Travel
@@ -637,9 +626,8 @@ def is_sound(ground: Ground, item: Item) -> bool:
         return False
     if (
         asked.wants == "name"
+        and not (_asked(asked, item) or _names_a_person(asked))
         and _is_somebody(item.value)
-        and not _asked(asked, item)
-        and not _names_a_person(asked)
     ):
         return False
     if item.kind in ("weekday", "date") and _WEEKDAY.search(asked.text) and not _HOUR.search(item.value):
@@ -647,6 +635,12 @@ def is_sound(ground: Ground, item: Item) -> bool:
     if asked.wants in _NUMBERS and not _is_counted_so(ground, item):
         return False
     return not (asked.wants == "thing" and _WEEKDAY.search(item.value)) and not _is_passed_over(asked, item)
+
+
+def _is_of_another_thing(ground: Ground, item: Item) -> bool:
+    """Whether a fact is of a thing that the question does not name: who is in charge of the grill, not of the music."""
+    wanted, thing = ground.question.words, item.fact and item.role == "O" and item.other[:1].islower()
+    return bool(thing) and len(wanted) > 1 and max(_met(ground, wanted, _stems(item.other), ())) < MET
 
 
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.I)

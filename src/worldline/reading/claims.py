@@ -360,6 +360,11 @@ class _Reader(Roles):
             if told:
                 return told
         found = self._in_families(clause, noun, name)
+        if clause.over and found and not any(c.object for c in found):
+            return [
+                *found,
+                *self._habit(clause, name),
+            ]  # "stopped smoking" is over, and a habit of not doing it
         if clause.verb == "have" and any(
             self._is_opinion(n) for p in clause.parts if not p.prep for n in p.nouns
         ):
@@ -418,15 +423,12 @@ class _Reader(Roles):
 
     def _made(self, clause: Clause, name: str) -> list[Claim]:
         """ "was elected treasurer of the club", "became our coach": a role that somebody has from then on."""
-        part = next(
-            (p for p in clause.parts if not p.prep and p.kind in ("attribute", "object") and not p.dated),
-            None,
-        )
-        if clause.lemma not in _MAKING or part is None or clause.negated or clause.over:
+        parts = [p for p in clause.parts if not p.prep and p.kind in ("attribute", "object") and not p.dated]
+        if clause.lemma not in _MAKING or not parts or clause.negated or clause.over:
             return []
-        what = next((p for p in clause.parts if p.kind == "attribute" and p is not part), None)
-        if what is not None and part.kind == "object":  # "they elected Miguel chair of the club"
-            whom, clause = self.whom(part.nouns[0]), replace(clause, parts=(what,), lemma="become")
+        part, *rest = parts
+        if part.kind == "object" and rest:  # "they elected Miguel chair of the club"
+            whom, clause = self.whom(part.nouns[0]), replace(clause, parts=tuple(rest), lemma="become")
             told = self._made(clause, whom) if whom else []
             return [replace(c, predicate=f"{name} {clause.reads} {{O}}{c.predicate.partition(clause.reads)[2]}")
                     for c in told]  # fmt: skip

@@ -168,7 +168,7 @@ def _behind_particle(found: list[Token], place: int) -> None:
 def _given_up(found: list[Token], place: int) -> None:
     """ "quit smoking six weeks ago": a noun is no second verb; what somebody quits is not his job then."""
     token = found[place]
-    if token.dep == "xcomp" and token.pos == "NOUN" and token.head < place:
+    if token.dep == "xcomp" and token.pos == "NOUN" and found[token.head].low in ("quit", "quits"):
         found[place] = replace(token, dep="dobj")
 
 
