@@ -138,7 +138,7 @@ def overtaken(
     cues: Cues, claims: Sequence[Claim], facts: Collection[Around], teller: str = ""
 ) -> list[tuple[str, str]]:
     """(id, reason) of the held facts that are over by what the message says."""
-    if not cues.may_end:
+    if not cues.may_end or len(cues.stems) > LONG:
         return []
     said = frozenset(cues.stems)
     often = Counter(word for fact in facts for word in fact.key_words)
@@ -173,6 +173,12 @@ def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
 
 SHORT = 8
 """So few words are all about the value that they correct."""
+LONG = 12
+"""A sentence with more words that tell something is about more than one matter, and ends none by the way.
+
+Of 217 endings in little histories by five hands none stood in a sentence of more than 11; of 123 in long chats, nearly
+all of them wrong, 83 did.
+"""
 
 
 def concerns(cues: Cues, matter: str) -> bool:
