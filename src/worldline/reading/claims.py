@@ -100,7 +100,7 @@ class _Reader(Roles):
         )
 
     def _is_somebody(self, noun: Noun) -> bool:
-        return noun.pronoun or self._is_person(noun) or is_given_name(noun.text.split()[0])
+        return noun.pronoun or self._is_person(noun) or is_given_name(noun.text.partition(" ")[0])
 
     def moved(self) -> list[tuple[str, tuple[str, ...]]]:
         """Verbs of change with the words of the thing that they are done to."""
@@ -307,7 +307,7 @@ class _Reader(Roles):
         ):
             return False
         named = " " in noun.text and noun.article not in ("every", "each", "this", "that", "last", "next")
-        first = noun.text.split()[0].lower()
+        first = noun.text.partition(" ")[0].lower()
         named = named and first not in ("last", "first", "next", "whole", "other", "good", "bad", "long")
         return noun.pos != "NUM" and (noun.lemma not in STRETCHES or noun.lemma == "shift" or named)
 
