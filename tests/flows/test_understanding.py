@@ -142,6 +142,13 @@ def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):
     assert held <= talk.believed()
 
 
+def test_a_speaker_without_a_name_is_not_his_own(talk):
+    """What the user says of himself is the user's, and not the user's user's."""
+    talk.say("I'm single.", speaker="user")
+
+    assert talk.believed() == {"user is single"}
+
+
 def test_actually_this_and_not_that_is_a_correction(talk):
     """Whoever says "actually A, not B" takes B back: it was never so."""
     talk.say("My dentist is Dr. Weber, on Hill Street.")

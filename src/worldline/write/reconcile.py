@@ -210,7 +210,8 @@ def _settle_one(
     known = people.exactly_each(tx, list(map(_short, _names(claim))), place.scope)
     if not subject:
         subject, mentions = whom(tx, claim, known, told, place, speaker)
-    if claim.predicate == "is" and claim.subject.islower() and subject == _line_of(tx, speaker, place):
+    theirs = claim.predicate == "is" and claim.subject.islower() and claim.subject != speaker
+    if theirs and subject == _line_of(tx, speaker, place):
         claim = replace(
             claim, subject=speaker, predicate=f"'s {claim.subject} is"
         )  # "the rent" is the speaker's
