@@ -550,9 +550,7 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             ]
             found.append(Part("", tuple(_gerund(tree, k, days) for k in (i, *joined)), False, "activity"))
         elif token.dep == "advmod" and tree.tokens[at].lemma == "be" and tree.kids(i, "prep"):
-            for k in tree.kids(
-                i, "prep"
-            ):  # "is off to Crete", "is halfway through a book", "is back in Rome"
+            for k in tree.kids(i, "prep"):  # "is off to Crete", "is halfway through it", "is back in Rome"
                 here = token.low == "back" and tree.tokens[k].low != "from"
                 found += _prepositional(tree, k, days, "" if here else token.low)
         elif token.dep == "advmod" and token.low in ("back", "across") and _is_led_back(tree, i, days):

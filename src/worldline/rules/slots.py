@@ -278,9 +278,7 @@ def _happened_once(slot: str) -> bool:
     return family.one if family is not None else slot[4:].partition("|")[0] in _ONCE
 
 
-_ONCE = frozenset(
-    {stem(w) for w in "start begin happen occur die origin make build paint write sign invent".split()}
-)
+_ONCE = frozenset({"start", "begin", "happen", "occur", "die", "origin"})
 
 
 def _as_one_of(claim: Claim, slot: str) -> Claim:
