@@ -473,3 +473,21 @@ def test_a_value_within_another_is_one_answer() -> None:
         memory.remember("Doctor doubled the dose, so I'm on 100 mg of sertraline.", speaker="Rowena")
 
         assert memory.recall("How much sertraline does Rowena take?").answer == "100 mg"
+
+
+@pytest.mark.parametrize("speaker", ["", "Ana"])
+def test_two_facts_of_one_breath_answer_each_its_own_question(speaker: str) -> None:
+    """Where somebody works is known to be no home, and a home to be no place of work."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("I live in Porto and I work at Siemens.", speaker=speaker)
+
+        assert memory.recall("Where do I live?").answer == "Porto"
+        assert memory.recall("Where do I work?").answer == "Siemens"
+
+
+def test_to_live_is_not_to_work() -> None:
+    """A living may be a job, but whoever only said where he lives said nothing of his work."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember("I live in Porto.")
+
+        assert memory.recall("Where do I work?").answer is None

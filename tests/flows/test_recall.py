@@ -256,8 +256,10 @@ def test_a_large_index_finds_what_an_exact_one_finds(monkeypatch, engine):
     """Above the exact limit the sketch still brings the nearest texts."""
     texts = 4000 if engine == "file" else 1500
     with Memory.open(":memory:", PLAIN, embedder=HashEmbedder()) as memory:
-        said = [{"name": "Ana", "content": f"word{n % 97} thing{n % 89} place{n % 83}"} for n in range(texts)]
-        memory.remember(messages=said)
+        said = [f"word{n % 97} thing{n % 89} place{n % 83}" for n in range(texts)]
+        memory.remember(
+            messages=[{"role": "assistant", "content": text} for text in said]
+        )  # not read for facts
         exact = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]
         monkeypatch.setattr(held, "EXACT", 100)
         rough = [memory.recall(f"word{n} thing{n} place{n}", limit=5, without=["words"]) for n in range(20)]

@@ -181,7 +181,8 @@ def measured(
     ground: Ground, items: Sequence[Item], able: Sequence[Item]
 ) -> Iterator[tuple[Item, dict[str, float]]]:
     """Those of the suited candidates that nothing among all of them speaks against, with their features."""
-    mode, later = ground.question.mode, _later(ground.question, items, able)
+    mode = ground.question.mode
+    later = [*_later(ground.question, items, able), *_else(ground.question, items, able)]
     gone = _gone(items, mode) if mode != "former" else frozenset()
     gone |= _former(items) if mode == "now" else frozenset()
     gone |= {(item.turn, key_of(item.value)) for item in later}
@@ -348,6 +349,17 @@ def _later(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list
     ahead = [i for i in items if i.fact and i.state == "ahead"]
     held = ahead and any(i.fact and i.state == "holds" and _asked(asked, i) is not None for i in able)
     return [i for i in ahead if held or i.slot.startswith(PLAN)]
+
+
+def _else(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list[Item]:
+    """What is known to be something else, where what is asked for is known: "I live in Porto and work at Siemens"."""
+    now = items if asked.mode == "now" else ()
+    told = [
+        i for i in now if i.fact and i.role == "O" and i.family and i.state == "holds" and i.kind in _CALLS
+    ]
+    known = {i.turn: key_of(i.value) for i in told if _asked(asked, i) is not None and i in able}
+    told = [i for i in told if known.get(i.turn, key_of(i.value)) != key_of(i.value)]
+    return [i for i in told if _asked(asked, i) is None]
 
 
 def _still(items: Sequence[Item]) -> frozenset[str]:
@@ -611,24 +623,15 @@ def is_sound(ground: Ground, item: Item) -> bool:
     asked = ground.question
     if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another(asked, item):
         return False
-    if asked.wants == "name" and (
-        (item.kind == "place" and not item.fact) or _is_of_another_thing(ground, item)
-    ):
+    if asked.wants == "name" and not _may_be_named(ground, item):
         return False
-    named = _asked(asked, item) or asked.wants != "thing" or not asked.noun or _noun(asked, item, _own(item))
-    if not named:
+    if asked.wants == "thing" and asked.noun and not (_asked(asked, item) or _noun(asked, item, _own(item))):
         return False  # nothing says that a scrapyard is a colour
     if any(name & names_in(item.value) for name in others_asked(ground)):
         return False  # the Sandpiper demo is not in Sandpiper Travel
     if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
         return False
     if item.kind == "spot" and min(_met(ground, asked.words, _stems(clause(item)), ()), default=0.0) < MET:
-        return False
-    if (
-        asked.wants == "name"
-        and not (_asked(asked, item) or _names_a_person(asked))
-        and _is_somebody(item.value)
-    ):
         return False
     if item.kind in ("weekday", "date") and _WEEKDAY.search(asked.text) and not _HOUR.search(item.value):
         return False
@@ -637,10 +640,14 @@ def is_sound(ground: Ground, item: Item) -> bool:
     return not (asked.wants == "thing" and _WEEKDAY.search(item.value)) and not _is_passed_over(asked, item)
 
 
-def _is_of_another_thing(ground: Ground, item: Item) -> bool:
-    """Whether a fact is of a thing that the question does not name: who is in charge of the grill, not of the music."""
+def _may_be_named(ground: Ground, item: Item) -> bool:
+    """Whether a name suits: no mere place, nobody where none is asked for, and not of a thing that the question does
+    not name, as who is in charge of the grill where the music is asked for."""
     wanted, thing = ground.question.words, item.fact and item.role == "O" and item.other[:1].islower()
-    return bool(thing) and len(wanted) > 1 and max(_met(ground, wanted, _stems(item.other), ())) < MET
+    if thing and len(wanted) > 1 and max(_met(ground, wanted, _stems(item.other), ())) < MET:
+        return False
+    told = _asked(ground.question, item) or _names_a_person(ground.question) or not _is_somebody(item.value)
+    return bool(told) and not (item.kind == "place" and not item.fact)
 
 
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.I)
