@@ -65,8 +65,9 @@ def test_what_is_announced_for_a_day_holds_from_it_on(talk):
     """The day comes by itself: nobody has to say again what was said, and a question about later is answered so."""
     mine = talk.memory.scoped(user="Ana")
     talk.say("I live in Porto.", memory=mine)
-    talk.say("I'm moving to Madrid in June.", memory=mine)
+    receipt = talk.say("I'm moving to Madrid in June.", memory=mine)
 
+    assert receipt.changes[0].endswith("this is the later one, from 2026-06-01 on")
     assert mine.recall("Where will I live in July?").answer == "Madrid"
     talk.clock.advance(120 * DAY)
     assert talk.believed(mine) == {"Ana lives in Madrid"}
@@ -82,6 +83,15 @@ def test_a_plan_without_a_day_is_believed_as_a_plan(talk):
     assert any("what holds stays until then" in change for change in receipt.changes)
     talk.say("Rosa lives in Lisbon now.")
     assert "Rosa lives in Berlin" not in talk.believed()
+
+
+def test_what_is_and_what_will_be_may_be_said_in_one_breath(talk):
+    """Whichever comes first in the sentence, what is so now holds and the other is a plan."""
+    mine = talk.memory.scoped(user="Ana")
+    talk.say("Lena will be my new manager, Dave is my manager for now.", memory=mine)
+
+    assert mine.recall("Who is my manager?").answer == "Dave"
+    assert mine.conflicts() == ()
 
 
 def test_when_an_event_will_be_is_no_plan_beside_another(talk):

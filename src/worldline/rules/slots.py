@@ -687,6 +687,9 @@ def worded(subject: object, phrase: str, value: object) -> tuple[str, str]:
     return label(phrase), sentence(subject, phrase, value)
 
 
+_LATER = re.compile(r", from [\d-]+ on$")
+
+
 def told(change: str) -> str:
     """What a write did, as its receipt names it, in words for people.
 
@@ -694,6 +697,8 @@ def told(change: str) -> str:
     'Ana works at Siemens (new)'
     >>> told("Ana lives in Rome: closes, there is one at a time, and this is the later one")
     'Ana lives in Rome (takes the place of what was believed)'
+    >>> told("Ana lives in Rome: closes, there is one at a time, and this is the later one, from 2027-03-01 on")
+    'Ana lives in Rome (takes the place of what was believed, from 2027-03-01 on)'
     """
     if change.startswith("ended ("):
         return "what was believed before has ended" if "supersedes" in change else "ended"
@@ -702,8 +707,8 @@ def told(change: str) -> str:
         return change
     fact, effect, why = found["fact"], found["effect"], found["why"] or ""
     if effect == "closes":
-        wrong = "it was wrong" in why
-        return f"{fact} ({'corrects' if wrong else 'takes the place of'} what was believed)"
+        wrong, later = "it was wrong" in why, _LATER.search(why)
+        return f"{fact} ({'corrects' if wrong else 'takes the place of'} what was believed{later[0] if later else ''})"
     if effect == "contradicts":
         return f"{fact} (contradicts what is believed: {why})"
     if effect == "given" and why:

@@ -126,7 +126,7 @@ def settle(
     said: Reading = Reading(""),
     near: Sequence[int] | None = None,
 ) -> bool:
-    """Believes every claim, in the order of the text; whether anything changed.
+    """Believes every claim, in the order of the text, what is announced last; whether anything changed.
 
     `who` is whom "I" means, and `near` what shares words with the text, where somebody has found that out already.
     """
@@ -138,7 +138,8 @@ def settle(
     if near is None:
         near = sharing_words(tx, said) if said.cues.may_end else ()
     before = _lately_held(tx, near, place) if near and not any(c.record for c in claims) else []
-    changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in claims]
+    present_first = sorted(claims, key=lambda claim: claim.ahead)  # what is announced stands beside it
+    changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in present_first]
     if before:
         changed.append(_overtake(tx, said, before, event, place, who))
     if said.values and not any("it was wrong" in change for change in tx.changes):
@@ -229,9 +230,11 @@ def _settle_one(
     start = tx.stamp if start is None else start
     verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
     if claim.object or decision.closes:  # that something unknown is over is no news
-        tx.changes.append(
-            f"{sentence(claim.subject, claim.predicate, claim.object)}: {IN_WORDS.get(verb, verb)}, {decision.reason}"
-        )
+        ahead = decision.closes and claim.kind != "date" and start > event.said_at + DAY
+        day = _when(start, event.utc_offset) if ahead else None
+        reason = f"{decision.reason}, from {day.date()} on" if day else decision.reason
+        said = sentence(claim.subject, claim.predicate, claim.object)
+        tx.changes.append(f"{said}: {IN_WORDS.get(verb, verb)}, {reason}")
     at = Beginning(subject, start, mentions, known)
     if decision.verb == "ends":
         return _end(tx, claim, decision, at, told, place, handle, held)
