@@ -50,9 +50,9 @@ from worldline.read.weighing import (
     nearness,
     slot_of,
 )
-from worldline.reading.claim import LIGHT, stem
+from worldline.reading.claim import LIGHT, PLAN, stem
 from worldline.reading.questions import AHEAD, Question
-from worldline.rules.slots import NOT, PLAN, label
+from worldline.rules.slots import NOT, label
 from worldline.store import people, search
 from worldline.store.nights import verbatim
 from worldline.store.words import any_of

@@ -29,10 +29,9 @@ from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import words as listed_words
 from worldline.read.cues import is_everyday
-from worldline.reading.claim import stem
+from worldline.reading.claim import PLAN, stem
 from worldline.reading.families import Family, families
 from worldline.rules.happenings import SaidSentence
-from worldline.rules.slots import PLAN
 from worldline.store.search import FactAround
 from worldline.text import fold, stop
 

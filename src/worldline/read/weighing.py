@@ -30,11 +30,10 @@ from worldline.read.candidates import (
 )
 from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
-from worldline.reading.claim import stem
+from worldline.reading.claim import PLAN, stem
 from worldline.reading.families import families
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question
 from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
-from worldline.rules.slots import PLAN
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 

@@ -47,6 +47,10 @@ PREPOSITION_CLASS = {
 }
 
 
+PLAN = "plan "
+"""Opens the slot of what somebody means to do."""
+
+
 class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     """Subject, predicate, object, and everything the wording gave away about how they hold."""
 

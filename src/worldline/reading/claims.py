@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.lexicon import lines, words
-from worldline.reading.claim import Claim, aspects, is_given_name, is_somebody, predicate_key, stem
+from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_somebody, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED
@@ -741,7 +741,7 @@ class _Reader(Roles):
             if clause.lemma == "do":
                 key = predicate_key([noun.lemma], part.prep)
             if clause.plan:
-                key = f"plan {key}"
+                key = f"{PLAN}{key}"
             said = f"{clause.reads} {part.prep}" if part.prep else self._to_whom(clause.reads, clause)
             claim = self._claim(name, said.strip(), key, value, kind, clause)
             once = past and not clause.verb.startswith("be ")

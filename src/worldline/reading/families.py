@@ -293,7 +293,8 @@ def _head(word: str) -> str:
     return "" if word in _ROLES or word in PREPOSITIONS or word in _ADVERBS else word
 
 
-_PARTICLES = frozenset("up out over off in on down away back".split())
+PARTICLES = frozenset("up out over off in on down away".split())
+_PARTICLES = PARTICLES | {"back"}
 _ADVERBS = _PARTICLES | frozenset("home good behind aside together apart left again".split())
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from worldline.lexicon import everyday, words
 from worldline.reading.claim import CONTACT, MONEY, Claim, Effect, stem
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.families import PREPOSITIONS, Families, Family, Pattern, members
+from worldline.reading.families import PARTICLES, PREPOSITIONS, Families, Family, Pattern, members
 from worldline.reading.parser import Noun
 from worldline.reading.whom import (
     CLOCK,
@@ -52,7 +52,6 @@ _TIMED = re.compile(
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
-_PARTICLES = frozenset("in off over out up down on away".split())
 _WHERE = frozenset({"org_address", "postal_address", "located_in", "takes_place_in"})
 """Families that tell where a thing is, as "is in" does."""
 _STREETS = frozenset("street road avenue lane row square drive court hill way close park quay".split())
@@ -103,11 +102,7 @@ class Matching(Whom):
     def _phrasal(self, clause: Clause) -> Clause:
         """ "traded in the Fabia for a Kia": a particle that was taken for a preposition is the verb's."""
         led = [p for p in clause.parts if p.prep and clause.lemma != "be"]
-        if (
-            len(led) < 2
-            or led[0].prep not in _PARTICLES
-            or any(not (p.prep or p.dated) for p in clause.parts)
-        ):
+        if len(led) < 2 or led[0].prep not in PARTICLES or any(not (p.prep or p.dated) for p in clause.parts):
             return clause
         first, verb = led[0], f"{clause.verb} {led[0].prep}"
         if not any(p.direct for each in led[1:] for p in self.families.by_verb(f"{verb} {each.prep}")):

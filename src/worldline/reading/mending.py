@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name, stem
-from worldline.reading.families import base_of, families, members, past, plural
+from worldline.reading.families import PARTICLES, base_of, families, members, past, plural
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -176,12 +176,9 @@ def _voted_in(found: list[Token], place: int) -> None:
     """ "voted in as treasurer": a preposition with nothing behind it is the verb's particle."""
     token = found[place]
     after = found[place + 1] if place + 1 < len(found) else token
-    bare = token.dep == after.dep == "prep" and after.head == token.head and token.low in _PARTICLES
+    bare = token.dep == after.dep == "prep" and after.head == token.head and token.low in PARTICLES
     if bare and found[token.head].pos == "VERB" and not any(t.head == place for t in found):
         found[place] = replace(token, pos="ADP", tag="RP", dep="prt")
-
-
-_PARTICLES = frozenset("in on off over out up down".split())
 
 
 def _went_live(found: list[Token], place: int) -> None:

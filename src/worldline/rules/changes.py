@@ -23,6 +23,7 @@ from worldline.reading.claim import (
     CONTACT,
     EMPTY,
     MONEY,
+    PLAN,
     Claim,
     Cues,
     aspects,
@@ -38,7 +39,7 @@ from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
 DAY = 86_400_000_000
-PASSED = ("was ", "did ", "plan ")
+PASSED = ("was ", "did ", PLAN)
 """Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
 _NUMBER = re.compile(
@@ -554,7 +555,7 @@ def _taken_from(claim: Claim, fact: Around) -> bool:
 
 def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
     """A value of the same kind as the held one, of the same subject, in the same respect."""
-    if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", "plan ")):
+    if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", PLAN)):
         return False
     counted = kind == "number" and not fact.key_words.isdisjoint(content_stems(claim.object))
     if fact.many and not (claim.switches or counted):

@@ -22,7 +22,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from worldline.lexicon import words
-from worldline.reading.claim import Claim, is_given_name, predicate_key, stem
+from worldline.reading.claim import PLAN, Claim, is_given_name, predicate_key, stem
 from worldline.reading.families import bare, families
 from worldline.text import fold, word_set
 
@@ -101,8 +101,6 @@ def decide(claim: Claim, held: Sequence[HeldValue], known: KnownSlot = NOTHING, 
     return Decision("opens", slot, False, (), "it is announced, and what holds stays until then")
 
 
-PLAN = "plan "
-"""Opens the slot of what somebody means to do."""
 _TOUCHING = frozenset({"closes", "ends", "contradicts"})
 _SCHEDULED = frozenset({"date", "time", "weekday"})
 

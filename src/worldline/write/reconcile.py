@@ -31,13 +31,12 @@ from worldline.model import (
     clean_names,
 )
 from worldline.ports import Tx, View
-from worldline.reading.claim import Claim, SpeakerVoice, stem, voices, who_speaks
+from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import Around, Statement, concerns, ended_by, such_things
+from worldline.rules.changes import DAY, Around, Statement, concerns, ended_by, such_things
 from worldline.rules.slots import (
     NOT,
-    PLAN,
     Decision,
     HeldValue,
     also_called,
@@ -56,7 +55,6 @@ from worldline.text import fold
 from worldline.write.gate import spoken
 from worldline.write.given import LONGEST_NAME, ToldBy, add_alias, grounding, mention
 
-DAY = 86_400_000_000
 NEAR = 30
 """So many memories that share words with a change are looked at."""
 IN_WORDS = {"opens": "believed", "adds": "believed too", "series": "the next of a series"}
