@@ -288,11 +288,13 @@ def test_a_repaired_checksum_does_not_help(copy: Path) -> None:
     connection = apsw.Connection(str(copy))
     connection.execute("UPDATE beliefs SET vf = vf + 1 WHERE id = 9")
     rows = connection.execute("SELECT sequence, body FROM log").fetchall()
-    connection.execute("UPDATE log SET body = ? WHERE sequence = ?", (rows[3][1][:-1] + b"\x00", rows[3][0]))
+    sequence, body = rows[3]
+    changed = body[:-1] + bytes([body[-1] ^ 1])
+    connection.execute("UPDATE log SET body = ? WHERE sequence = ?", (changed, sequence))
     connection.close()
     where = " ".join(d.where for d in _verified(copy).damage)
     assert "beliefs row 9" in where
-    assert f"changeset {rows[3][0]} " in where
+    assert f"changeset {sequence} " in where
 
 
 def test_a_cut_log_is_found(copy: Path) -> None:
