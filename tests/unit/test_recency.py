@@ -133,6 +133,22 @@ def test_what_tells_a_change_needs_fewer_words() -> None:
     assert order(question, old, ("Our builds fail on Mondays.", "user", 9))[0] == 1
 
 
+def test_what_happened_is_told_anew_only_by_a_correction() -> None:
+    """A fee that was paid has no newer version, unless somebody says that the first one was wrong."""
+    question, told = "How much was the survey?", ("The survey was 400 euros.", "user", 1)
+
+    assert order(question, told, ("I misread the letter. The survey was 440 euros.", "user", 3))[0] == 2
+    assert order(question, told, ("The survey of the barn was 310 euros.", "user", 3))[0] == 1
+
+
+def test_who_asks_for_all_gets_a_newer_version_only_where_it_is_plain() -> None:
+    """What somebody does may be many things; what replaced the one that was told is the answer all the same."""
+    question, told = "What do we serve on Sundays?", ("We serve porridge on Sundays, with plums.", "user", 1)
+
+    assert order(question, told, ("From now on waffles replace the porridge on Sundays.", "user", 30))[0] == 2
+    assert order(question, told, ("On Sundays we serve the choir first.", "user", 30))[0] == 1
+
+
 LIVES, MOVED = ("I live in Leeds.", "ana", 1), ("We relocated to Bristol.", "ana", 9)
 
 
