@@ -256,14 +256,19 @@ MOVED = re.compile(  # "we moved the call from Monday to Thursday" is no range
 _LEANING = re.compile(r"(?:day|week|weekend|month|year|night|morning|evening|hour)s?\s+before\s", re.I)
 _THING = re.compile(
     r"(?:(?P<p>[\w’']+)\s+)?\b(?:an?|the|my|our|your|his|her|their|its|this|that|these|those|some)\s+"
-    r"(?P<n>(?:[\w’'-]+\s+){1,4})from\s+$|\b(?:is|are|was|were|it[’']s|that[’']s)\s+(?:\w+\s+)?from\s+$",
+    r"(?P<n>(?:[\w’'-]+\s+){1,4})from\s+$|\b(?:is|are|was|were|it[’']s|that[’']s)\s+"
+    r"(?:(?:all|also|just|mostly|only|probably|really|still)\s+)?from\s+$",
     re.I,
 )
+_RANGE = re.compile(r"\d\s*(?:to|until|till|through|-|–)\s*\d")
 _PLACED = frozenset("at in for with as on to by near".split())
 _CUE = re.compile(
     r"(?P<stop>[.!?](?=\s(?-i:[A-Z\"'(]))|[;\n。！？；])"
     r"|(?P<turn>,\s(?:and|but|so|while|which|because|though)\b)"
-    r"|(?P<ahead>\b(?:will(?:\s+have\s+\w+)?|shall|won[’']t|gonna|gotta|going\s+to|plan(?:s|ning)?\s+(?:to|on|for)|planned|"
+    r"|(?P<ahead>\b(?:(?:wants?|expects?|prefers?|would\s+like)|"
+    r"(?:can|could|must|should|to)\s+(?:\w+\s+)?(?:have|get))\s+(?:it|them|this|that|everything|"
+    r"(?:the|my|our|his|her|their|all)\s+\w+(?:\s+\w+)?)\s+\w{3,}ed\b"
+    r"|\b(?:will(?:\s+have\s+\w+)?|shall|won[’']t|gonna|gotta|going\s+to|plan(?:s|ning)?\s+(?:to|on|for)|planned|"
     r"scheduled|slated|supposed|upcoming|tomorrow|hop(?:e|ing)\s+to|look(?:ing)?\s+forward|"
     r"can[’']t\s+wait|let[’']s|due(?!\s+to)|thinking\s+(?:of|about\s+\w+ing)|wants?\s+to|needs?|ha(?:ve|s)\s+to|must|should|"
     r"(?:see|catch|meet|join)\s+(?:you|me|us)|remind|remember\s+to|don[’']t\s+forget|please|"
@@ -275,7 +280,7 @@ _CUE = re.compile(
     r"(?:having|going|meeting|starting|flying|leaving|travel+ing|visiting|moving|hosting|throwing|getting|"
     r"taking|seeing|coming|attending|arriving|planning)\b|将|打算|计划|准备|预[定约订])"
     r"|(?P<weak>\b(?:deadline|appointment|appt|reservation|leaves)\b|截止)"
-    r"|\b(?:hundred|indeed|speed|excited|interested|tired|worried|booked|reserved|arranged|"
+    r"|\A(?:closed|shut)\b|\b(?:hundred|indeed|speed|excited|interested|tired|worried|booked|reserved|arranged|"
     r"organi[sz]ed|confirmed|registered|invited|postponed|rescheduled|signed\s+up)\b"
     r"|(?P<behind>\b(?:(?:was|were)(?:\s+due)?|did|had|went|got|saw|met|took|made|came|bought|gave|ate|found|told|said|"
     r"left|began|ran|won|lost|felt|flew|drove|spent|been|broke|wrote|sent|paid|sold|taught|caught|"
@@ -303,7 +308,8 @@ class Pointer:
         ranged = ranged and not MOVED.search(self._text[max(0, follows - 60) : follows])
         if word in ("to", "for") and (ranged or not _DIRECT.search(head)):
             lead = _NO_LEAD  # the end of a range, "subscribed to in May"
-        if word == "from" and is_of_a_thing(head):
+        ranges = _RANGE.search(self._text[begin:end]) is not None
+        if word == "from" and not ranges and is_of_a_thing(head):
             lead = (False, True, "")
         elif word == "from" and MOVED.search(head):
             lead = (None, True, "")
@@ -341,7 +347,7 @@ def is_of_a_thing(head: str) -> bool:
     if match is None or (match["p"] or "").lower() in _PLACED:
         return False
     between = match["n"] or ""
-    return not re.search(r"\b(?:t?here|and)\b", between) and not any(
+    return not re.search(r"\b(?:t?here\b|and\b|(?:is|are)\s+\w)", between) and not any(
         m.lastgroup == "behind" for m in _CUE.finditer(between)
     )
 

@@ -39,12 +39,12 @@ from worldline.model import Density, Edge, Node
 from worldline.ports import View
 from worldline.read.candidates import Item, clause
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
+from worldline.read.sound import is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,
     is_left,
     is_settled,
-    is_sound,
     key_of,
     measured,
     nearness,

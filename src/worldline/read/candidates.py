@@ -71,6 +71,8 @@ _TIME_UNIT = (
 _DURATION = re.compile(
     rf"\b(?:{_NUM}|a|an|half an?|a few|a couple of)(?:\s+and a half)?[\s-]{_TIME_UNIT}\b(?!\s+old)", re.I
 )
+_RATE = re.compile(rf"(?:\d|\b(?:{_CURRENCY[3:-1]}|times?|once|twice|hours?|days?|nights?))\s+$", re.I)
+"""What stands before "a year" where that is no time that passes."""
 _WEEK = "mon|tues|wednes|thurs|fri|satur|sun"
 _OFTEN = re.compile(
     rf"\b(?:once|twice|(?:{_NUM}|several|a few) times)(?: or twice)? (?:a|per|every|each)"
@@ -117,7 +119,8 @@ _CODE = re.compile(
 _SPOT = re.compile(
     r"\b(?:in|at|on|under|behind|beside|inside|outside|near|above|below|beneath|between|into|from|next to|opposite)"
     r" ((?:the|my|our|his|her|their|an?) [a-z][\w’'-]*"
-    r"(?: (?!(?:and|but|in|at|on|for|to|so|with|from|by)\b)[\w’'-]+){0,2})"
+    r"(?: (?!(?:and|but|in|at|on|for|to|so|with|from|by|is|are|was|were|has|had|will|that|which|who|when|where"
+    r"|because|since|until|as|if)\b)[\w’'-]+){0,2})"
 )
 """Where something is that has no name: "in the red tin"."""
 _FIGURE = re.compile(
@@ -145,6 +148,7 @@ _STREET = re.compile(
     r"\b(?:street|road|avenue|lane|row|square|place|park|drive|court|hill|bridge|island|city|town|village|county|valley|station)\b",
     re.I,
 )
+_HOUSE = re.compile(r"\b(\d{1,4}[a-z]?) $")
 _TITLED = re.compile(r"^(?:Mr|Mrs|Ms|Dr|Prof|Frau|Herr|Señor|Señora)\b")
 _MONTHS = frozenset(
     "january february march april may june july august september october november december".split()
@@ -377,6 +381,8 @@ def _values(
     for kind, pattern in _TYPED.items():
         if kind in kinds and (numbered or kind not in _OF_NUMBERS):
             for found in pattern.finditer(sentence):
+                if kind == "duration" and _RATE.search(sentence[: found.start()]):
+                    continue  # 72 pounds a year
                 if kind == "weekday" and _MOVED.search(sentence[: found.start()]):
                     yield from ((day.group(), kind, day.start()) for day in _ONE_DAY.finditer(sentence))
                 else:
@@ -410,10 +416,23 @@ def _dates(
     for span in dates:
         if not begin <= span.chars[0] < begin + len(sentence):
             continue
-        shown = show_date(span.start, span.precision, offset)
+        shown = _show_span(span, offset)
         if shown:
             day = re.search(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", span.text, re.I)
             yield (f"{day.group().capitalize()}, {shown}" if day else shown), "date", span.chars[0] - begin
+
+
+def _show_span(span: DateSpan, offset: int) -> str:
+    """ "4 to 17 August 2024" for days from and to, else the one date."""
+    first = show_date(span.start, span.precision, offset)
+    if span.role != "range" or span.precision != "day":
+        return first
+    begins, last = to_datetime(span.start, offset), to_datetime(span.end - 1, offset)
+    if begins.date() >= last.date():
+        return first
+    if (begins.year, begins.month) == (last.year, last.month):
+        first = str(begins.day)
+    return f"{first} to {last.day} {last:%B} {last.year}"
 
 
 def _counts(sentence: str) -> Iterator[tuple[str, str, int]]:
@@ -460,8 +479,11 @@ def _names(sentence: str) -> Iterator[tuple[str, str, int]]:
             yield f"{ended[0]}, {value}", "place", ended[1] - len(ended[0])
             continue
         place = _placed(value, sentence[: found.start()])
-        ended = (value, found.start() + len(value)) if place else ("", -1)
-        yield value, "place" if place else "name", found.start()
+        number = _HOUSE.search(sentence[: found.start()]) if _STREET.search(value) else None
+        begin = number.start() if number else found.start()
+        value = f"{number[1]} {value}" if number else value
+        ended = (value, begin + len(value)) if place else ("", -1)
+        yield value, "place" if place else "name", begin
 
 
 def _opens_as_name(low: str, behind: str) -> bool:

@@ -21,12 +21,7 @@ from worldline.read.candidates import (
     bears,
     clause,
     is_owned_otherwise,
-    is_strangers,
-    is_told_of,
     names_in,
-    others_asked,
-    parts_behind,
-    up_to,
 )
 from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
@@ -57,8 +52,8 @@ FITS: Mapping[str, Mapping[str, float]] = {
 }  # fmt: skip
 """How well a kind of value suits what is wanted; what is not listed never answers."""
 _DATES = frozenset({"date", "weekday", "clock"})
-_NUMBERS = frozenset({"count", "money", "amount", "duration", "length", "age", "distance", "frequency"})
-DETAILS = _NUMBERS | {"name", "thing", "place", "code"}
+NUMBERS = frozenset({"count", "money", "amount", "duration", "length", "age", "distance", "frequency"})
+DETAILS = NUMBERS | {"name", "thing", "place", "code"}
 """What may well be left untold by what speaks of it."""
 SPANS: Mapping[str, frozenset[str]] = {
     wants: frozenset(kinds) | ({"quoted"} if wants in ("name", "thing") else frozenset())
@@ -156,7 +151,7 @@ def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
         return
     facts = [item for item in able if item.fact]
     said = {text for item in facts for text in (item.phrase, item.other, item.value) if text.isascii()}
-    stems = {text: _stems(text) for text in said}
+    stems = {text: stems_of(text) for text in said}
     every = set[str]().union(*stems.values())
     asked, meets = ground.question, set[str]()
     for word in {*asked.words, *((stem(asked.noun),) if asked.noun else ())} if every else ():
@@ -173,7 +168,7 @@ def _is_silent(ground: Ground, item: Item) -> bool:
     """Whether a fact meets nothing of the question, by its words or by its family, as far as was looked."""
     silent = ground.silent
     told = item.phrase not in silent or item.other not in silent or item.value not in silent
-    return item.fact != 0 and not told and _asked(ground.question, item) is None
+    return item.fact != 0 and not told and family_asked(ground.question, item) is None
 
 
 def measured(
@@ -195,7 +190,9 @@ def measured(
         and not (gone and _has_gone(item, gone))
     ]
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
-    telling = [i for i in kept if _covered(ground, i) >= LEAST or _asked(ground.question, i) is not None]
+    telling = [
+        i for i in kept if _covered(ground, i) >= LEAST or family_asked(ground.question, i) is not None
+    ]
     field = _field(kept, telling)
     for item in telling:  # few are, and of the others nothing more need be known
         features = _features(ground, item, field)
@@ -250,18 +247,18 @@ def _is_called_so(asked: Question, item: Item) -> float:
     """How far a value is what the question calls it."""
     noun = 1.0
     typed = asked.wants in _CALLS and asked.noun not in ("", "name")
-    if typed and _widely(stem(asked.noun), _own(item)) != SLIP:
+    if typed and _widely(stem(asked.noun), own_words(item)) != SLIP:
         left = IDLE if asked.noun in listed_words("idle_nouns.txt") else OTHER
-        noun = left + (1 - left) * _noun(asked, item, _own(item))
+        noun = left + (1 - left) * is_what_it_is_called(asked, item, own_words(item))
     elif asked.wants in ("count", "amount") and _OF_THESE.search(asked.text):
         noun = UNCOUNTED + (1 - UNCOUNTED) * max(
-            _noun(asked, item, _own(item)), nearest(stem(asked.noun), _own(item))
+            is_what_it_is_called(asked, item, own_words(item)), nearest(stem(asked.noun), own_words(item))
         )
     if asked.wants == "name" and not _is_named(item):
         noun *= NO_NAME
     if asked.noun == "name" and not item.fact and nearness(asked, item) < BESIDE:
         noun *= NO_NAME  # "the doctor told Mother" names no doctor
-    return noun * NOT_THIS_ONE if _is_of_another(asked, item) else noun
+    return noun * NOT_THIS_ONE if is_of_another(asked, item) else noun
 
 
 _OF_THESE = re.compile(r"\bhow (?:many|much) (?!is|are|was|were|did|do|does|will|would)\w+", re.I)
@@ -273,10 +270,10 @@ def _is_named(item: Item) -> bool:
     """Whether a value may be a name: not only a word that begins a sentence, as in "Exams are over"."""
     first = item.value.split()[0]
     begins = item.sentence.lstrip().startswith(first) and item.kind == "name"
-    return not begins or _is_somebody(item.value) or len(first) < 3 or not is_everyday(first.lower())
+    return not begins or is_somebody(item.value) or len(first) < 3 or not is_everyday(first.lower())
 
 
-def _is_of_another(asked: Question, item: Item) -> bool:
+def is_of_another(asked: Question, item: Item) -> bool:
     """Whether the sentence tells of a counterpart: of hive 9, of the old flat, where hive 5 or the new one is meant."""
     return _is_of_another_number(asked, item) or _is_of_counterpart(asked.text, item.sentence)
 
@@ -303,7 +300,7 @@ def _contraries() -> Sequence[frozenset[str]]:
 def _is_of_another_number(asked: Question, item: Item) -> bool:
     """Whether the sentence says nothing of the one that a number tells: "hive 5", "release 4.3"."""
     meant = [word for word in asked.words if word[0].isdigit()] if _DIGIT.search(asked.text) else []
-    return bool(meant) and not _stems(f"{item.other} {item.sentence}").issuperset(meant)
+    return bool(meant) and not stems_of(f"{item.other} {item.sentence}").issuperset(meant)
 
 
 _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[a-z]+")
@@ -311,7 +308,7 @@ _DIGIT, _WORD = re.compile(r"\d"), re.compile(r"[a-z]+")
 
 def is_settled(asked: Question) -> bool:
     """Whether it asks for a date or a number of what happened or was once: no later turn can have changed that."""
-    return asked.mode != "now" and asked.wants in _NUMBERS | _DATES
+    return asked.mode != "now" and asked.wants in NUMBERS | _DATES
 
 
 MET, LEAST = 0.5, 0.3
@@ -346,7 +343,7 @@ def _later(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list
     if asked.mode != "now" or asked.ahead:
         return []
     ahead = [i for i in items if i.fact and i.state == "ahead"]
-    held = ahead and any(i.fact and i.state == "holds" and _asked(asked, i) is not None for i in able)
+    held = ahead and any(i.fact and i.state == "holds" and family_asked(asked, i) is not None for i in able)
     return [i for i in ahead if held or i.slot.startswith(PLAN)]
 
 
@@ -356,9 +353,9 @@ def _else(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list[
     told = [
         i for i in now if i.fact and i.role == "O" and i.family and i.state == "holds" and i.kind in _CALLS
     ]
-    known = {i.turn: key_of(i.value) for i in told if _asked(asked, i) is not None and i in able}
+    known = {i.turn: key_of(i.value) for i in told if family_asked(asked, i) is not None and i in able}
     told = [i for i in told if known.get(i.turn, key_of(i.value)) != key_of(i.value)]
-    return [i for i in told if _asked(asked, i) is None]
+    return [i for i in told if family_asked(asked, i) is None]
 
 
 def _still(items: Sequence[Item]) -> frozenset[str]:
@@ -423,9 +420,10 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
         return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
-    if asked.wants in ("thing", "place") and item.kind == "name" and _is_somebody(item.value):
+    if asked.wants in ("thing", "place") and item.kind == "name" and is_somebody(item.value):
         return False
-    if asked.wants == "code" and item.kind != "contact" and not any(c.isdigit() for c in item.value):
+    coded = asked.wants == "code" or (asked.wants == "thing" and _NUMBER_OF.search(asked.text))
+    if coded and item.kind != "contact" and not any(c.isdigit() for c in item.value):
         return False
     if asked.apart and not _was_before(asked, item) and names_in(item.sentence) & _apart(asked):
         return False
@@ -449,8 +447,8 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
 
 def _is_of_another_calling(ground: Ground, item: Item) -> bool:
     """Whether the dentist is asked for and somebody is told of who is none: my doctor is not my dentist."""
-    noun, own = ground.question.noun, _own(item)
-    told = _asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
+    noun, own = ground.question.noun, own_words(item)
+    told = family_asked(ground.question, item) is not None or _one_met(ground, stem(noun), own, ()) > KIND
     other = stem(noun) not in own and not own.isdisjoint(_callings())
     return item.kind == "thing" or not told or other
 
@@ -460,8 +458,11 @@ def _callings() -> frozenset[str]:
     return frozenset(stem(word) for word in listed_words("professions.txt"))
 
 
+_NUMBER_OF = re.compile(
+    r"\b(?:number|code|pin)\b (?:of|for|to)\b|\b(?:account|customer|policy|phone) number\b", re.I
+)
 _ONCE = re.compile(r"\b(?:was|were|used to|until|till|formerly|previously)\b", re.I)
-_INSIDE = frozenset({"name", "place", "thing", "phrase", "spot"})
+_INSIDE = frozenset({"name", "place", "thing", "phrase", "spot", "part"})
 """What is in the question itself is never the answer, but for numbers."""
 
 
@@ -470,7 +471,7 @@ def asks_for_own_name(asked: Question) -> bool:
     return asked.mine and asked.noun == "name" and not asked.words
 
 
-_HOUR = re.compile(r"\d[:.]\d\d|\d ?(?:am|pm|h\b)|o'clock|\bnoon|\bmidnight|^\d{1,2}$|\bhalf\b", re.I)
+HOUR = re.compile(r"\d[:.]\d\d|\d ?(?:am|pm|h\b)|o'clock|\bnoon|\bmidnight|^\d{1,2}$|\bhalf\b", re.I)
 _YEAR = re.compile(r"(?:in )?(?:19|20)\d\d")
 _OF_A_DATE = re.compile(
     r"^\s?(?:(?:to|-|–|and|or) \d{1,2}\s)?(?:st|nd|rd|th)?\s?(?:of )?"
@@ -484,7 +485,7 @@ _DESCRIBED = _MEASURED | frozenset("breed colour color variety flavour flavor ma
 def _is_of_the_kind(asked: Question, item: Item, own: Sequence[str]) -> bool:
     """Whether a value is what is asked for, and not only something of that shape: no year for a day of the week."""
     value, wants = item.value, asked.wants
-    if wants == "clock" and item.kind == "date" and not _HOUR.search(value):
+    if wants == "clock" and item.kind == "date" and not HOUR.search(value):
         return False
     if wants == "weekday" and item.kind == "date" and _YEAR.fullmatch(value):
         return False
@@ -582,9 +583,9 @@ def _is_about(ground: Ground, item: Item) -> bool:
         return False  # what somebody says of themselves beside the name of whom is asked about
     said = names_in(item.sentence)
     if any(set(name.split()) <= said for name in about.names | about.meant):
-        return not _is_somebody(item.other) or item.role == "S"
+        return not is_somebody(item.other) or item.role == "S"
     ours = about.names <= about.me
-    return (ours or fold(item.speaker) in about.names) and not _is_somebody(item.other)
+    return (ours or fold(item.speaker) in about.names) and not is_somebody(item.other)
 
 
 @lru_cache(maxsize=2048)
@@ -597,129 +598,33 @@ def _means(other: str, names: frozenset[str]) -> bool:
     )
 
 
-def _is_somebody(name: str) -> bool:
+def is_somebody(name: str) -> bool:
+    """Whether a name is one that people have."""
     first = name.split()[0].lower().rstrip(".") if name else ""
     return name[:1].isupper() and (
         first in listed_words("given_names.txt") or first in listed_words("titles.txt")
     )
 
 
-def _own(item: Item) -> frozenset[str]:
+def own_words(item: Item) -> frozenset[str]:
     """The words in which a candidate itself is told; that Harlow Builders build is no news of who is building."""
     if item.fact:
-        return _stems(f"{item.phrase} {item.other} {item.value}")
+        return stems_of(f"{item.phrase} {item.other} {item.value}")
     end = item.at + len(item.value)
     if item.kind not in ("name", "place") or item.sentence[item.at : end] != item.value:
-        return _stems(item.sentence)
-    return _stems(f"{item.sentence[: item.at]} {item.sentence[end:]}")
-
-
-# What no reader would answer ----------------------------------------------------------------------------
-
-
-def is_sound(ground: Ground, item: Item) -> bool:
-    """Whether a reader could give this answer: it is told of those who are asked about, where the question points."""
-    asked = ground.question
-    if is_strangers(ground, item) or not is_told_of(ground, item) or _is_of_another(asked, item):
-        return False
-    if asked.wants == "name" and not _may_be_named(ground, item):
-        return False
-    if asked.wants == "thing" and asked.noun and not (_asked(asked, item) or _noun(asked, item, _own(item))):
-        return False  # nothing says that a scrapyard is a colour
-    if any(name & names_in(item.value) for name in others_asked(ground)):
-        return False  # the Sandpiper demo is not in Sandpiper Travel
-    if asked.wh in ("who", "whom", "whose") and not _may_be_somebody(item):
-        return False
-    if item.kind == "spot" and min(_met(ground, asked.words, _stems(clause(item)), ()), default=0.0) < MET:
-        return False
-    if item.kind in ("weekday", "date") and _WEEKDAY.search(asked.text) and not _HOUR.search(item.value):
-        return False
-    if asked.wants in _NUMBERS and not _is_counted_so(ground, item):
-        return False
-    return not (asked.wants == "thing" and _WEEKDAY.search(item.value)) and not _is_passed_over(asked, item)
-
-
-def _may_be_named(ground: Ground, item: Item) -> bool:
-    """Whether a name suits: no mere place, nobody where none is asked for, and not of a thing that the question does
-    not name, as who is in charge of the grill where the music is asked for."""
-    wanted, thing = ground.question.words, item.fact and item.role == "O" and item.other[:1].islower()
-    if thing and len(wanted) > 1 and max(_met(ground, wanted, _stems(item.other), ())) < MET:
-        return False
-    told = _asked(ground.question, item) or _names_a_person(ground.question) or not _is_somebody(item.value)
-    return bool(told) and not (item.kind == "place" and not item.fact)
-
-
-_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.I)
-_WHEN = re.compile(r"\b(?:since|until|till|during|before|after|every|last|next|this|in|at|near|on)\s+$", re.I)
-_RECKONED = re.compile(r"\b(?:left|remain\w*|still|total|altogether|together|more|fewer|less|half)\b", re.I)
-"""Who asks for these wants what has to be reckoned, unless it was said so."""
-
-
-def _may_be_somebody(item: Item) -> bool:
-    """Whether a value may be a person or a group: no place, no feast, no word that only begins a sentence."""
-    if item.fact:
-        return True
-    known = _is_somebody(item.value)
-    if item.kind == "place" or (not known and _WHEN.search(item.sentence[: item.at])):
-        return False
-    return known or item.at > 0 or any(word[:1].isupper() for word in item.value.split()[1:])
-
-
-def _names_a_person(asked: Question) -> bool:
-    """Whether the name of somebody is asked for, or of an animal."""
-    listed = listed_words("person_roles.txt") | listed_words("animals.txt") | listed_words("professions.txt")
-    return asked.wh not in ("what", "which") or asked.noun in listed | {
-        "",
-        "pet",
-        "person",
-        "man",
-        "woman",
-        "boy",
-        "girl",
-    }
-
-
-def _is_counted_so(ground: Ground, item: Item) -> bool:
-    """Whether a number is of what is asked for: not to be reckoned, of these things, no mere number for a price."""
-    asked, said = ground.question, clause(item)
-    if any(word.lower() not in said.lower() for word in _RECKONED.findall(asked.text)):
-        return False
-    if asked.wants == "count":
-        more = [w for w in words(item.value)[1:] if w in _ADDED and w not in asked.words]
-        return not more and all(
-            m >= MET for m in _met(ground, asked.words, _stems(item.sentence) | _own(item), ())
-        )
-    return bool(item.fact) or item.kind != "count"
-
-
-_TELLS_A_NUMBER = re.compile(
-    r"\d|\b(?:half|free|nothing|double|twice|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
-)
-_DATED = re.compile(
-    r"\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\w*|\b(?:19|20)\d\d\b"
-)
-_ADDED = frozenset("new more other further extra addit second anoth".split())
-"""Two new members are not all of them."""
-
-
-def _is_passed_over(asked: Question, item: Item) -> bool:
-    """Whether a later part of the sentence is the one that is asked about: "150 kronor, children 60" for a child."""
-    if item.role in ("S", "T") or asked.wants not in _NUMBERS:
-        return False
-    here = _stems(up_to(item))
-    behind = [_stems(said) for said in parts_behind(item) if _TELLS_A_NUMBER.search(_DATED.sub(" ", said))]
-    return any(word in said for word in asked.words if word not in here for said in behind)
+        return stems_of(item.sentence)
+    return stems_of(f"{item.sentence[: item.at]} {item.sentence[end:]}")
 
 
 def _covered(ground: Ground, item: Item, *, widely: bool = False) -> float:
     """How much of the question a candidate meets, by its words or its family."""
     if _is_silent(ground, item):
         return 0.0
-    ask = _asked(ground.question, item)
-    own, explained = _own(item), ask.explains if ask is not None else frozenset[str]()
+    ask = family_asked(ground.question, item)
+    own, explained = own_words(item), ask.explains if ask is not None else frozenset[str]()
     found = ground.covered.get((own, explained, widely))
     if found is None:
-        met = _met(ground, ground.question.words, own, explained)
+        met = met_by(ground, ground.question.words, own, explained)
         if widely:
             met = [max(m, _widely(w, own)) for m, w in zip(met, ground.question.words, strict=True)]
         found = ground.covered[own, explained, widely] = sum(met) / len(met) if met else 0.5
@@ -736,16 +641,16 @@ def _widely(word: str, said: frozenset[str]) -> float:
 
 def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
     asked = ground.question
-    ask = _asked(asked, item)
-    own = _own(item)
-    around = own | _stems(item.sentence) | _stems(ground.texts.get(item.turn, ""))
+    ask = family_asked(asked, item)
+    own = own_words(item)
+    around = own | stems_of(item.sentence) | stems_of(ground.texts.get(item.turn, ""))
     explained = ask.explains if ask is not None else frozenset()
-    met = _met(ground, asked.words, own, explained)
-    wide = _met(ground, asked.words, around, explained)
+    met = met_by(ground, asked.words, own, explained)
+    wide = met_by(ground, asked.words, around, explained)
     rank = ground.ranks.get(item.turn)
     about = _about(ground, item)
     family = ask.strength if ask is not None else 0.0
-    full, noun = all(m >= 0.5 for m in met), _noun(asked, item, own)
+    full, noun = all(m >= 0.5 for m in met), is_what_it_is_called(asked, item, own)
     fresh = item.start >= field.newest.get(slot_of(item), 0) if item.slot else item.said_at >= field.latest
     return {
         "bias": 1.0,
@@ -772,11 +677,11 @@ def _features(ground: Ground, item: Item, field: _Field) -> dict[str, float]:
         "to_machine": float(asked.you or item.speaker in ground.assistants),
         "of_name": float(asked.wants in ("name", "place")),
         "of_thing": float(asked.wants == "thing"),
-        "of_number": float(asked.wants in _NUMBERS),
+        "of_number": float(asked.wants in NUMBERS),
     }
 
 
-def _asked(asked: Question, item: Item) -> Asks | None:
+def family_asked(asked: Question, item: Item) -> Asks | None:
     """The family that the question asks for with this end open, if the fact is one of it."""
     if item.family:
         for one in asked.asks:
@@ -797,7 +702,7 @@ def overtaken(ground: Ground, item: Item) -> float:
     best = 0.0
     for turn, said_at in ground.changes.items():
         if said_at > item.said_at and turn != item.turn and _concerns(ground, turn):
-            met = _met(ground, ground.question.words, _stems(ground.texts[turn]), ())
+            met = met_by(ground, ground.question.words, stems_of(ground.texts[turn]), ())
             best = max(best, 0.3 + 0.7 * (sum(met) / len(met) if met else 0.5))
     return best
 
@@ -811,7 +716,7 @@ def _concerns(ground: Ground, turn: int) -> bool:
     return any((set(name.split()) - stop()) & said for name in names)
 
 
-def _met(
+def met_by(
     ground: Ground, wanted: Sequence[str], said: Collection[str], explained: Collection[str]
 ) -> list[float]:
     """How well each word of the question is met."""
@@ -828,7 +733,8 @@ def _one_met(ground: Ground, word: str, said: Collection[str], explained: Collec
 
 
 @lru_cache(maxsize=16_384)
-def _stems(text: str) -> frozenset[str]:
+def stems_of(text: str) -> frozenset[str]:
+    """The stems of a text that say something."""
     return frozenset(words(text)) - stop()
 
 
@@ -857,13 +763,13 @@ def _named(ground: Ground, item: Item) -> float:
     return 0.5 if any(set(n.split()) & whole for n in names) else 0.0
 
 
-def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
+def is_what_it_is_called(asked: Question, item: Item, said: Collection[str]) -> float:
     """Whether the value is what the question calls it: "two rooms" for "how many rooms"."""
     if not asked.noun:
         return 0.0
-    own = _stems(item.value)
+    own = stems_of(item.value)
     noun = stem(asked.noun)
-    if noun in own or nearest(noun, own) >= 0.8 or noun in words(_next_word(item)):
+    if noun in own or nearest(noun, own) >= 0.8 or noun in words(next_word(item)):
         return 1.0
     family = families().all.get(item.family)
     if family is not None and item.role == "O" and (asked.noun in family.nouns or asked.noun in family.kinds):
@@ -878,7 +784,7 @@ def _noun(asked: Question, item: Item, said: Collection[str]) -> float:
     return 0.4 if noun in said else 0.0
 
 
-def _next_word(item: Item) -> str:
+def next_word(item: Item) -> str:
     """The word right behind a value: "the Willow room"."""
     return item.sentence[item.at + len(item.value) :].lstrip().partition(" ")[0]
 
