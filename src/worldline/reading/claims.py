@@ -357,14 +357,11 @@ class _Reader(Roles):
                 return told
         if clause.verb in ("be called", "be named", "go"):
             told = self._called(clause, noun, name)
-            if told:
+            if told or clause.dep == "acl":
                 return told
         found = self._in_families(clause, noun, name)
         if clause.over and found and not any(c.object for c in found):
-            return [
-                *found,
-                *self._habit(clause, name),
-            ]  # "stopped smoking" is over, and a habit of not doing it
+            return [*found, *self._habit(clause, name)]  # "stopped smoking": a habit of not doing it
         if clause.verb == "have" and any(
             self._is_opinion(n) for p in clause.parts if not p.prep for n in p.nouns
         ):
@@ -427,6 +424,8 @@ class _Reader(Roles):
         if clause.lemma not in _MAKING or not parts or clause.negated or clause.over:
             return []
         part, *rest = parts
+        if part.kind == "object" and (by := self._made_by(clause, name, part)):
+            return by
         if part.kind == "object" and rest:  # "they elected Miguel chair of the club"
             whom, clause = self.whom(part.nouns[0]), replace(clause, parts=tuple(rest), lemma="become")
             told = self._made(clause, whom) if whom else []
@@ -437,11 +436,8 @@ class _Reader(Roles):
         if done or not owner or not role or not self.families.by_noun(role):
             return []  # who elects a captain is none
         claim = self._noun_claim(owner, role, name, "entity", None, part.nouns[0])
-        said = (
-            f"{{S}}'s {role}"
-            if part.nouns[0].of is None
-            else f"{role} {self._joined_by(part.nouns[0])} {{S}}"
-        )
+        joined = f"{role} {self._joined_by(part.nouns[0])} {{S}}"
+        said = f"{{S}}'s {role}" if part.nouns[0].of is None else joined
         return [replace(claim, effect="begins", predicate=f"{{O}} {clause.reads} {said}")]
 
     def _has_got(self, clause: Clause, name: str) -> list[Claim]:
@@ -557,8 +553,9 @@ class _Reader(Roles):
             return self._employed(clause, name, what, where)  # "I'm a midwife at Oakhaven Hospital"
         person = self._is_person(noun) and not noun.proper
         if owner and role.lower() in ("name", "first name", "nickname") and not part.dated:
-            if owner.lower() in words("person_roles.txt"):  # "the neighbour's name is Derek"
-                return [self._noun_claim(self.talk.speaker, owner, what.text, "entity", clause, what)]
+            whose, _, what_of = owner.rpartition("'s ")  # "the neighbour's name is Derek", "my sister's name"
+            if (kin := FRESH.sub("", what_of)).lower() in words("person_roles.txt"):
+                return [self._noun_claim(whose or self.talk.speaker, kin, what.text, "entity", clause, what)]
             return [self._name_claim(owner, what.text, clause)]
         named = what.proper or (what.text[:1].isupper() and not what.indefinite)
         if owner and role and (part.dated or named or not person):
@@ -630,7 +627,8 @@ class _Reader(Roles):
             )
         if owner and role and self._is_person(noun):
             return [self._noun_claim(owner, role, called, "entity", clause)]
-        if not owner and noun.lemma in words("idle_nouns.txt"):
+        somebody = clause.dep == "acl" and self._is_person(noun) and noun.lemma not in words("animals.txt")
+        if not owner and (somebody or noun.lemma in words("idle_nouns.txt")):
             return []
         thing = name if noun.pronoun else f"{owner}'s {noun.text}" if owner else noun.text
         several = self._is_plural(noun, thing)

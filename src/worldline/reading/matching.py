@@ -573,7 +573,9 @@ class Matching(Whom):
         if wants in ("date", "time") and MONEY.search(said):
             return False
         if wants in ("date", "time"):
-            timed = re.search(r"day\b", said) or (re.search(r"\d", said) and not noun.proper)
+            timed = re.search(r"day\b(?! (?:mornings|afternoons|evenings|nights)\b)", said) or (
+                re.search(r"\d", said) and not noun.proper
+            )
             return dated or bool(CLOCK.search(said)) or bool(timed)
         if dated or HABIT.match(said):
             return False

@@ -91,35 +91,38 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     found = list(tokens)
     for place in range(len(found)):
         for mend in (
-            _as_be,
-            _pronoun_is,
-            _behind_particle,
-            _given_up,
-            _voted_in,
-            _went_live,
-            _paid_whom,
-            _marked_as,
-            _up_to,
-            _made_what,
-            _as_noun,
-            _as_present,
-            _subject_of_verb,
-            _real_verb,
-            _of_verb,
-            _of_place,
-            _numbered,
-            _coloured,
-            _compound,
-            _set_apart,
-            _joined_object,
-            _picked_out,
-            _two_objects,
-            _o_clock,
-            _owner_by_role,
-            _told_of,
-        ):
+            _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
+            _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
+            _numbered, _coloured, _compound, _set_apart, _joined_object, _picked_out, _two_objects, _o_clock,
+            _owner_by_role, _told_of, _with_me,
+        ):  # fmt: skip
             mend(found, place)
     return found
+
+
+def _with_me(found: list[Token], place: int) -> None:
+    """ "Karin and I broke up": whoever is named beside me is somebody, and both of us did it."""
+    if place < 2 or found[place].text != "I" or found[place - 1].low != "and":
+        return
+    at, other = place - 2, found[place - 2]
+    verb = found[place].head if found[place].dep == "nsubj" else other.head
+    opens = at == 0 or found[at - 1].low in (",", "but", "so", "when", "because", "that", "since")
+    if (
+        not opens
+        or not other.text[:1].isupper()
+        or other.pos not in ("NOUN", "PROPN", "ADJ", "X")
+        or found[verb].pos not in ("VERB", "AUX")
+    ):
+        return
+    if found[verb].head == at:
+        above = verb if other.head == at else other.head
+        moved = [i for i, token in enumerate(found) if token.head == at and i > place and i != verb]
+        found[verb] = replace(found[verb], dep=other.dep, head=above)
+        for i in moved:
+            found[i] = replace(found[i], head=verb)
+    found[at] = replace(other, tag="NNP", pos="PROPN", dep="nsubj", head=verb)
+    found[place - 1] = replace(found[place - 1], dep="cc", head=at)
+    found[place] = replace(found[place], dep="conj", head=at)
 
 
 def _as_be(found: list[Token], place: int) -> None:

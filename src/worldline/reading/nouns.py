@@ -53,8 +53,12 @@ class Nouns(Matching):
         phrase = f"'s {role} {tense}{' not' if clause is not None and clause.negated else ''}"
         key = predicate_key(role.split(), "of")
         claim = self._claim(owner, phrase, key, value, kind, clause)
+        measured = tense == "was" and NUMBER.match(value) and self._is_of_today()
         claim = replace(
-            claim, holds="one", definite=True, matter=what.lemma if what is not None else value.lower()
+            claim,
+            holds="series" if measured else "one",
+            definite=True,
+            matter=what.lemma if what is not None else value.lower(),
         )
         for named in self.families.by_noun(role):
             family = named.family
@@ -76,6 +80,27 @@ class Nouns(Matching):
             )  # fmt: skip
             return self._past(found, clause)
         return replace(claim, effect="ends", cue="ends") if clause is not None and clause.over else claim
+
+    def _made_by(self, clause: Clause, whole: str, part: Part) -> list[Claim]:
+        """ "The club elected Simone chair", "as its treasurer", "to the chair": a role in whatever gives it."""
+        whom = self.whom(part.nouns[0])
+        if not whom or whole == self.talk.speaker or clause.verb.split()[0] in ("be", "get", "become"):
+            return []
+        for other in clause.parts:
+            role = other.nouns[0] if other.nouns else None
+            if other is part or role is None or other.prep not in ("", "as", "to") or role.of is not None:
+                continue
+            held = [n.family for n in self.families.by_noun(role.lemma) if n.family.object == "person"]
+            if held and held[0].subject != "person" and not role.proper:
+                claim = self._noun_claim(whole, role.lemma, whom, "entity", None, role)
+                told = " ".join(filter(None, ("{S}", clause.reads, "{O}", other.prep, role.lemma)))
+                return [replace(claim, effect="begins", predicate=told)]
+        return []
+
+    def _is_of_today(self) -> bool:
+        """Whether something is told of a part of this day: what was measured this morning is not so for good."""
+        said = " ".join(token.low for token in self.tree.tokens)
+        return re.search(r"\b(?:this (?:morning|afternoon|evening)|tonight|today)\b", said) is not None
 
     def _name_claim(self, name: str, called: str, clause: Clause | None) -> Claim:
         if name != self.talk.speaker:
@@ -617,6 +642,8 @@ class Roles(Days):
                 continue
             noun = self.tree.noun(at, self.days)
             who = self._owner(noun.owner) if noun.owner else self.talk.speaker
+            doer = self.tree.kid(token.head, "nsubj") if not who and token.dep == "dobj" else None
+            who = self.whom(self.tree.noun(doer, self.days)) if doer is not None else who
             for i in self.tree.kids(at, "prep"):
                 inner, prep = self.tree.kid(i, "pobj"), self.tree.tokens[i].low
                 name = _STATIONS.get((token.low, prep)) or _STATIONS.get(("", prep))

@@ -61,6 +61,10 @@ class Talk(Struct):
     """Roles that the message itself filled: "sister" → Rosa."""
 
 
+_OF_A_WEEKDAY = re.compile(r"(?:every )?(?:mon|tues|wednes|thurs|fri|satur|sun)day \w+s$", re.I)
+"""Sunday mornings are no idle morning."""
+
+
 class Said(Struct, frozen=True):
     """A sentence with its place in the message and the dates in it."""
 
@@ -272,13 +276,14 @@ class Whom:
         idle = noun.lemma != "IT" and (
             low in words("idle_nouns.txt") or noun.lemma in words("idle_nouns.txt")
         )
-        if idle and not NUMBER.match(noun.text):
+        if idle and not NUMBER.match(noun.text) and not _OF_A_WEEKDAY.match(noun.text):
             return noun.name or self.tree.called(noun.at), "entity"
         _role, name = self.tree.role_in_front(noun.at)
         if name:
             return name, "entity"
-        if noun.name and not noun.proper and self._is_person(noun):
-            return noun.name, "entity"
+        called = "" if noun.lemma in words("animals.txt") else self.tree.called(noun.at)
+        if (noun.name or called) and not noun.proper and self._is_person(noun):
+            return noun.name or called, "entity"
         owner = self._owner(noun.owner)
         if noun.owner and not owner:
             return "", ""
