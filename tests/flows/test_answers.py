@@ -328,6 +328,34 @@ def test_what_is_told_of_them_is_answered_beside_others(told, question, right):
     assert answer(told(*HOUSEHOLD), question) == right
 
 
+LIBRARY = (
+    ("2026-03-02", "Otto", "At the meeting of the reading circle Ida was elected chair."),
+    ("2026-03-03", "Otto", "The old Korona copier has 30 pages left in its drum."),
+    ("2026-03-04", "Otto", "The new label printer stands in the hall. It is a Korona."),
+    ("2026-03-05", "Otto", "I opened a savings account with Tiber Bank."),
+    ("2026-03-06", "Otto", "The insurance of the cargo bike costs 80 euros a year."),
+    ("2026-03-07", "Otto", "The painters want to come on 20 April."),
+    ("2026-03-09", "Otto", "The archive is in the old dairy, 14 Mill Lane."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "wrong"),
+    [
+        ("Who is the treasurer of the reading circle?", "Ida"),
+        ("Who gets our old copier?", "Korona"),
+        ("Where is the label printer?", "Korona"),
+        ("What is the number of my savings account?", "Tiber Bank"),
+        ("How far does the cargo bike go?", "a year"),
+        ("When did the painters come?", "20 April 2026"),
+        ("Where is the archive?", "Mill Lane"),
+    ],
+)
+def test_what_a_reader_would_not_say_is_no_answer(told, question, wrong):
+    """No other role, no make of a thing, no bank for a number, no rate for a way, no plan for what happened."""
+    assert answer(told(*LIBRARY), question) != wrong
+
+
 def test_a_name_that_no_list_has_may_open_a_sentence(told):
     """Who does something and is no word of the language is somebody; what is told of them is not doubted."""
     notes = told(

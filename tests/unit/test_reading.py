@@ -247,6 +247,18 @@ We buy our flour from Tarn Mill. | Ana buys flour; Ana buys from Tarn Mill
 Mia settled in Ghent. | Mia settled in Ghent
 Our rent went up to £720. | Ana's rent went up to £720
 The ferry has put the single ticket up to £6.40. | ferry put up single ticket to £6.40
+The angling club elected Marta as treasurer. | angling club elected Marta as treasurer
+The angling club elected Jan to the chair. | angling club elected Jan to chair
+Ulla and I broke up. | Ana broke up with Ulla
+Ulla and I broke up last month. | Ana broke up with Ulla
+Zbynek and I split up on Friday. | Ana split up with Zbynek
+I'm going out with a baker called Ilja. | Ana goes out with Ilja
+My sister's name is Odile. | Ana's sister is Odile
+Our new plumber's name is Tarek. | Ana's plumber is Tarek
+Drill is on Saturday mornings. | Drill is on Saturday mornings
+They've shifted drill to Saturday mornings. | drill is on Saturday mornings
+New number: 0555 318 772 | Ana's number is 0555 318 772
+Odile had her first day at Brecon College. | Odile works at Brecon College
 The committee appointed Marta secretary. | committee appointed Marta secretary
 The members elected Idris captain of the rowing club. | members elected Idris captain of rowing club
 The opening was pushed back to 9 June. | opening was pushed back to 9 June

@@ -4,9 +4,10 @@ import itertools
 from datetime import UTC, datetime
 
 from worldline.read import weighing
-from worldline.read.candidates import Item
+from worldline.read.candidates import Item, SaidTurn, of_turns
 from worldline.read.weighing import About, Ground, measured, reach, suited
 from worldline.reading.questions import read_question
+from worldline.rules.happenings import cut_all
 
 NAMES = frozenset({"ana"})
 
@@ -100,3 +101,20 @@ def test_what_is_told_apart_at_once_changes_no_weight():
                     assert said == weighing._covered(plain, item, widely=widely)
 
     assert silent > 20
+
+
+def values(text, kinds):
+    """The typed values of a text that was said in March 2026."""
+    said_at = int(datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp() * 1e6)
+    turn = SaidTurn(1, text, "Ana", said_at, 0, False, cut_all([text])[0])
+    return [item.value for item in of_turns([turn], frozenset(kinds))]
+
+
+def test_a_value_is_told_whole():
+    """Days from and to, the number of a house; a rate is no time that passes, and a spot ends before the verb."""
+    assert values("The library is shut from 3 to 9 May.", {"date"}) == ["3 to 9 May 2026"]
+    assert values("We are shut from 28 May to 2 June.", {"date"}) == ["28 May 2026 to 2 June 2026"]
+    assert values("The archive moved to 14 Mill Lane.", {"place"}) == ["14 Mill Lane"]
+    assert values("It costs 80 euros a year.", {"duration"}) == []
+    assert values("It took a year.", {"duration"}) == ["a year"]
+    assert values("The scanner in the office is slow.", {"spot"}) == ["the office"]

@@ -627,7 +627,7 @@ class _Reader(Roles):
             )
         if owner and role and self._is_person(noun):
             return [self._noun_claim(owner, role, called, "entity", clause)]
-        somebody = clause.dep == "acl" and self._is_person(noun) and noun.lemma not in words("animals.txt")
+        somebody = clause.dep == "acl" and self._is_human(noun)
         if not owner and (somebody or noun.lemma in words("idle_nouns.txt")):
             return []
         thing = name if noun.pronoun else f"{owner}'s {noun.text}" if owner else noun.text

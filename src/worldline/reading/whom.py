@@ -231,6 +231,11 @@ class Whom:
             n.family.object in ("person", "animal") for n in self.families.by_noun(noun.lemma)
         )
 
+    def _is_human(self, noun: Noun) -> bool:
+        """Somebody by a role or a calling, and no animal."""
+        called = self._is_person(noun) or noun.lemma in words("professions.txt")
+        return called and noun.lemma not in words("animals.txt")
+
     def _is_who(self, noun: Noun, name: str) -> str:
         """person, thing, or nothing known."""
         if noun.pronoun or name == self.talk.speaker or self._is_person(noun) or noun.name:
@@ -281,8 +286,9 @@ class Whom:
         _role, name = self.tree.role_in_front(noun.at)
         if name:
             return name, "entity"
-        called = "" if noun.lemma in words("animals.txt") else self.tree.called(noun.at)
-        if (noun.name or called) and not noun.proper and self._is_person(noun):
+        owned = family is not None and family.name == "owns"  # nobody owns a brother, by whatever name
+        called = "" if owned else self.tree.called(noun.at)
+        if not noun.proper and ((noun.name and self._is_person(noun)) or (called and self._is_human(noun))):
             return noun.name or called, "entity"
         owner = self._owner(noun.owner)
         if noun.owner and not owner:
@@ -291,8 +297,8 @@ class Whom:
             return f"{owner}'s {noun.text}", "entity"
         if NUMBER.match(noun.text) and not noun.proper:
             return noun.text, "text"
-        person = family is not None and family.object in ("person", "place", "organisation")
-        return noun.text, "entity" if noun.proper or person else "text"
+        named = noun.proper or (family is not None and family.object in ("person", "place", "organisation"))
+        return noun.text, "entity" if named else "text"
 
     def _claim(
         self, subject: str, phrase: str, key: str, value: str, kind: str, clause: Clause | None
