@@ -249,6 +249,10 @@ Our rent went up to £720. | Ana's rent went up to £720
 The ferry has put the single ticket up to £6.40. | ferry put up single ticket to £6.40
 The angling club elected Marta as treasurer. | angling club elected Marta as treasurer
 The angling club elected Jan to the chair. | angling club elected Jan to chair
+The vet, Dr Sommer, gave him drops. | Ana's vet is Dr Sommer
+The new landlord is Mr Adler. | Ana's landlord is Mr Adler
+The manager is Ilja. | manager is Ilja
+The hero is a cook called Timo. | hero is cook; hero is called Timo
 Ulla and I broke up. | Ana broke up with Ulla
 Ulla and I broke up last month. | Ana broke up with Ulla
 Zbynek and I split up on Friday. | Ana split up with Zbynek

@@ -160,6 +160,8 @@ def _is_counted_so(ground: Ground, item: Item) -> bool:
     if any(word.lower() not in said.lower() for word in _RECKONED.findall(asked.text)):
         return False
     if asked.wants == "count":
+        if re.match(r"\d+\.\d{1,2}(?!\d)", item.value):
+            return False  # nobody counts 4.2 people
         more = [w for w in words(item.value)[1:] if w in _ADDED and w not in asked.words]
         return not more and all(
             m >= MET for m in met_by(ground, asked.words, stems_of(item.sentence) | own_words(item), ())

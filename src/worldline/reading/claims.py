@@ -548,6 +548,8 @@ class _Reader(Roles):
         ):
             return []
         owner, role = self._holder(noun)
+        if not owner and what.proper and not noun.proper and (served := self._served_by(noun.text.lower())):
+            owner, role = served, noun.lemma
         attr_owner, attr_role = self._holder(what)
         if what.indefinite and (where := self._employer(clause, what, noun, name)):
             return self._employed(clause, name, what, where)  # "I'm a midwife at Oakhaven Hospital"

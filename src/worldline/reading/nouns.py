@@ -687,7 +687,7 @@ class Roles(Days):
             owner = self._owner(self.tree.said(self.tree.under(start - 2, ("case",))))
         else:
             kin = self.tree.tokens[at].low in words("kin.txt") and is_somebody(self.talk.speaker)
-            mine = self.talk.speaker if kin else ""
+            mine = self.talk.speaker if kin else self._served_by(self.tree.tokens[at].low)
             owner = self._had_by(at) or self.talk.topic or mine
         said = [i for i in range(start, at) if self.tree.tokens[i].low not in IDLE_MODIFIERS
                 and self.tree.tokens[i].tag != "CD"]  # fmt: skip
@@ -704,6 +704,15 @@ class Roles(Days):
                 name,
                 replace(noun, chars=(noun.chars[0], self._end_of(name, noun))),
             )
+
+    def _served_by(self, role: str) -> str:
+        """Whose dentist it is that somebody calls just the dentist: the speaker's, as of whatever one has one of."""
+        held = [named.family for named in self.families.by_noun(role)]
+        own = held and all(
+            f.subject == f.object == "person" and f.holds == "one" and not f.bond for f in held
+        )
+        own = own and all(f.name != "reports_to" for f in held)  # a manager may be of anything
+        return self.talk.speaker if own and is_somebody(self.talk.speaker) and not self.talk.topic else ""
 
     def _one_of(self, at: int) -> str:
         """The noun of each of several: "brothers" → "brother"."""
