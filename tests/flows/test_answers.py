@@ -328,6 +328,13 @@ def test_what_is_told_of_them_is_answered_beside_others(told, question, right):
     assert answer(told(*HOUSEHOLD), question) == right
 
 
+def test_a_parent_goes_by_one_word(told):
+    """Mum, mom and mother of one are one, so that a move of hers is noticed."""
+    home = ("2026-03-02", "Otto", "My mum lives in Kent."), ("2026-03-05", "Otto", "My mother moved to Leeds.")
+
+    assert answer(told(*home), "Where does my mom live?") == "Leeds"
+
+
 LIBRARY = (
     ("2026-03-02", "Otto", "At the meeting of the reading circle Ida was elected chair."),
     ("2026-03-03", "Otto", "The old Korona copier has 30 pages left in its drum."),

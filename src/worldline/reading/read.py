@@ -278,7 +278,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
-    claims = [_as_reading(_marked(c, cue, rank)) for c in found]
+    claims = [_as_reading(_marked(_of_parents(c), cue, rank)) for c in found]
     fragment = _fragment(body) if corrects and not claims else ""
     values = (
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
@@ -408,6 +408,14 @@ def _of_mine(claim: Claim, speaker: str) -> Claim:
     if not speaker or claim.subject.lower() not in ("new", "current", "latest"):
         return claim
     return replace(claim, subject=speaker, cue=claim.cue or "closes", of_speaker=True)
+
+
+def _of_parents(claim: Claim) -> Claim:
+    """ "My mom" and "my mother" are one: whoever there can be only one of goes by one word."""
+    owner, _, role = claim.subject.rpartition("'s ")
+    found = families().by_noun(role.lower()) if owner else ()
+    only = next((n.family for n in found if n.family.bond == "kin" and n.family.holds == "one"), None)
+    return claim if only is None else replace(claim, subject=f"{owner}'s {only.nouns[0]}")
 
 
 def _bare_record(text: str, said_at: datetime | None) -> Claim | None:
