@@ -330,7 +330,10 @@ def test_what_is_told_of_them_is_answered_beside_others(told, question, right):
 
 def test_a_parent_goes_by_one_word(told):
     """Mum, mom and mother of one are one, so that a move of hers is noticed."""
-    home = ("2026-03-02", "Otto", "My mum lives in Kent."), ("2026-03-05", "Otto", "My mother moved to Leeds.")
+    home = (
+        ("2026-03-02", "Otto", "My mum lives in Kent."),
+        ("2026-03-05", "Otto", "My mother moved to Leeds."),
+    )
 
     assert answer(told(*home), "Where does my mom live?") == "Leeds"
 

@@ -71,7 +71,7 @@ _TIME_UNIT = (
 _DURATION = re.compile(
     rf"\b(?:{_NUM}|a|an|half an?|a few|a couple of)(?:\s+and a half)?[\s-]{_TIME_UNIT}\b(?!\s+old)", re.I
 )
-_RATE = re.compile(rf"(?:\d|\b(?:{_CURRENCY[3:-1]}|times?|once|twice|hours?|days?|nights?))\s+$", re.I)
+_RATE = re.compile(rf"(?:\d|{_CURRENCY}|\b(?:times?|once|twice|hours?|days?|nights?))\s+$", re.I)
 """What stands before "a year" where that is no time that passes."""
 _WEEK = "mon|tues|wednes|thurs|fri|satur|sun"
 _OFTEN = re.compile(
@@ -382,7 +382,7 @@ def _values(
         if kind in kinds and (numbered or kind not in _OF_NUMBERS):
             for found in pattern.finditer(sentence):
                 if kind == "duration" and _RATE.search(sentence[: found.start()]):
-                    continue  # 72 pounds a year
+                    continue  # 80 euros a year
                 if kind == "weekday" and _MOVED.search(sentence[: found.start()]):
                     yield from ((day.group(), kind, day.start()) for day in _ONE_DAY.finditer(sentence))
                 else:

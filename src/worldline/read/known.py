@@ -483,7 +483,7 @@ OVERTAKES: Mapping[str, float] = {
     "long after": 0.4,
 }
 """What speaks for a later turn being the newer version of an earlier one: a logistic fit over pairs of which one is the
-evidence, in small memories, little histories, stories and public talks by nine hands, each set counting the same,
+evidence, in small memories, little histories, stories and public talks by eight hands, each set counting the same,
 checked on the hands that were left out. The constant asks for nine tenths more than even odds."""
 HALF = 0.5
 """Who tells no change has to tell as much of what is asked as this share of what the older turn tells."""

@@ -1,6 +1,6 @@
 """What no reader would answer: whether a value, however likely, is told of those and of that which is asked about.
 
-"The old Zenora projector has 212 hours left" → Zenora is nobody who gets the old projector
+"The old Korona copier has 30 pages left" → Korona is nobody who gets the old copier
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from worldline.read.weighing import (
     Ground,
     family_asked,
     is_of_another,
-    is_somebody,
+    is_persons_name,
     is_what_it_is_called,
     met_by,
     next_word,
@@ -47,18 +47,14 @@ def is_sound(ground: Ground, item: Item) -> bool:
         return False
     if asked.wants == "name" and not _may_be_named(ground, item):
         return False
-    if (
-        asked.wants == "thing"
-        and asked.noun
-        and not (family_asked(asked, item) or is_what_it_is_called(asked, item, own_words(item)))
-    ):
-        return False  # nothing says that a scrapyard is a colour
+    if asked.wants == "thing" and asked.noun and not _is_such_a_thing(asked, item):
+        return False
     if any(name & names_in(item.value) for name in others_asked(ground)):
         return False  # the Sandpiper demo is not in Sandpiper Travel
     if asked.wh in ("who", "whom", "whose") and (not _may_be_somebody(item) or _is_of_a_thing(asked, item)):
         return False
     if asked.wants == "place" and item.fact and item.kind != "place" and item.phrase in ("is", "are"):
-        return False  # it is a Zebra, and in no Zebra
+        return False  # it is a Korona, and in no Korona
     if item.kind == "date" and _is_only_planned(asked, item):
         return False
     if (
@@ -87,7 +83,9 @@ def _may_be_named(ground: Ground, item: Item) -> bool:
     if _is_in_another_role(ground, item):
         return False
     told = (
-        family_asked(ground.question, item) or _names_a_person(ground.question) or not is_somebody(item.value)
+        family_asked(ground.question, item)
+        or _names_a_person(ground.question)
+        or not is_persons_name(item.value)
     )
     return bool(told) and not (item.kind == "place" and not item.fact)
 
@@ -102,16 +100,16 @@ def _may_be_somebody(item: Item) -> bool:
     """Whether a value may be a person or a group: no place, no feast, no word that only begins a sentence."""
     if item.fact:
         return True
-    known = is_somebody(item.value)
+    known = is_persons_name(item.value)
     if item.kind == "place" or (not known and _WHEN.search(item.sentence[: item.at])):
         return False
     return known or item.at > 0 or any(word[:1].isupper() for word in item.value.split()[1:])
 
 
 def _is_of_a_thing(asked: Question, item: Item) -> bool:
-    """Whether a name only says which one of what is asked about: "the old Zenora projector"."""
+    """Whether a name only says which one of what is asked about: "the old Korona copier"."""
     behind = set(words(next_word(item))) & set(asked.words) - {asked.verb}
-    return bool(behind) and not item.fact and not is_somebody(item.value)
+    return bool(behind) and not item.fact and not is_persons_name(item.value)
 
 
 SAME_ROLE = 0.65

@@ -270,7 +270,7 @@ def _is_named(item: Item) -> bool:
     """Whether a value may be a name: not only a word that begins a sentence, as in "Exams are over"."""
     first = item.value.split()[0]
     begins = item.sentence.lstrip().startswith(first) and item.kind == "name"
-    return not begins or is_somebody(item.value) or len(first) < 3 or not is_everyday(first.lower())
+    return not begins or is_persons_name(item.value) or len(first) < 3 or not is_everyday(first.lower())
 
 
 def is_of_another(asked: Question, item: Item) -> bool:
@@ -420,7 +420,7 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
         return False
     if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
         return False
-    if asked.wants in ("thing", "place") and item.kind == "name" and is_somebody(item.value):
+    if asked.wants in ("thing", "place") and item.kind == "name" and is_persons_name(item.value):
         return False
     coded = asked.wants == "code" or (asked.wants == "thing" and _NUMBER_OF.search(asked.text))
     if coded and item.kind != "contact" and not any(c.isdigit() for c in item.value):
@@ -583,9 +583,9 @@ def _is_about(ground: Ground, item: Item) -> bool:
         return False  # what somebody says of themselves beside the name of whom is asked about
     said = names_in(item.sentence)
     if any(set(name.split()) <= said for name in about.names | about.meant):
-        return not is_somebody(item.other) or item.role == "S"
+        return not is_persons_name(item.other) or item.role == "S"
     ours = about.names <= about.me
-    return (ours or fold(item.speaker) in about.names) and not is_somebody(item.other)
+    return (ours or fold(item.speaker) in about.names) and not is_persons_name(item.other)
 
 
 @lru_cache(maxsize=2048)
@@ -598,7 +598,7 @@ def _means(other: str, names: frozenset[str]) -> bool:
     )
 
 
-def is_somebody(name: str) -> bool:
+def is_persons_name(name: str) -> bool:
     """Whether a name is one that people have."""
     first = name.split()[0].lower().rstrip(".") if name else ""
     return name[:1].isupper() and (

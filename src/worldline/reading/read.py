@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import lines, words
 from worldline.reading import parser
-from worldline.reading.claim import CONTACT, PRICED, Claim, Cue, Cues, Rank, cues, leans, role_of
+from worldline.reading.claim import CONTACT, PRICED, Claim, Cue, Cues, Rank, cues, is_somebody, leans, role_of
 from worldline.reading.claims import Stated, claims_of
 from worldline.reading.families import families, relation
 from worldline.reading.fields import bracketed, claims_of_fields
@@ -405,7 +405,7 @@ _RUN_ON = re.compile(r"\b(?:is|are|was|were|can|will)\s+[a-z]")
 
 def _of_mine(claim: Claim, speaker: str) -> Claim:
     """ "New number: 555 0142", said by somebody, is that of whoever says it."""
-    if not speaker or claim.subject.lower() not in ("new", "current", "latest"):
+    if not is_somebody(speaker) or claim.subject.lower() not in ("new", "current", "latest"):
         return claim
     return replace(claim, subject=speaker, cue=claim.cue or "closes", of_speaker=True)
 

@@ -286,10 +286,8 @@ class Whom:
         _role, name = self.tree.role_in_front(noun.at)
         if name:
             return name, "entity"
-        whom = family is None or family.object == "person"
-        whom = (
-            whom and part is not None and part.kind != "attribute"
-        )  # "is a nurse called Ida" tells what she is
+        told = part is not None and part.kind != "attribute"  # "is a nurse called Ida" tells what she is
+        whom = told and (family is None or family.object == "person")
         called = self.tree.called(noun.at) if whom else ""
         if not noun.proper and ((noun.name and self._is_person(noun)) or (called and self._is_human(noun))):
             return noun.name or called, "entity"
