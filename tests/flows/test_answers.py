@@ -328,6 +328,28 @@ def test_what_is_told_of_them_is_answered_beside_others(told, question, right):
     assert answer(told(*HOUSEHOLD), question) == right
 
 
+@pytest.mark.parametrize(
+    ("state", "change", "question", "now"),
+    [
+        ("Rosa lives in Berlin.", "Rosa moved to Lisbon last month.", "Where does Rosa live?", "Lisbon"),
+        ("I work at Siemens.", "I started at Bosch last week.", "Where do I work?", "Bosch"),
+        ("I live in Rome.", "I moved to Oslo.", "Where do I live?", "Oslo"),
+        (
+            "My rent is 800 euros.",
+            "My rent went up to 850 euros in January.",
+            "What is my rent?",
+            "850 euros",
+        ),
+    ],
+)
+def test_a_change_counts_though_it_happened_before_the_state_was_told(told, state, change, question, now):
+    """Who tells both in one moment, the change with its date, is told back what is so now."""
+    memory = told(("2026-03-02", "Otto", state), ("2026-03-02", "Otto", change))
+
+    assert answer(memory, question) == now
+    assert memory.recall(question, asked_at="2026-05-01" + NOON).hits[0].node.content == change
+
+
 def test_a_parent_goes_by_one_word(told):
     """Mum, mom and mother of one are one, so that a move of hers is noticed."""
     home = (

@@ -225,6 +225,10 @@ def _settle_one(
     if claim.ahead and decision.slot.startswith(PLAN):
         claim = replace(claim, predicate=announced(claim.predicate), effect="holds")
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
+    before = [h for h, row in held if h.id in decision.closes and not _is_of_now(tx, row, told)]
+    late = _told_after(claim, start, told, before)
+    if late is not None:
+        claim, start = replace(claim, valid_from=None, precision="", begins=False), late
     start = tx.stamp if start is None else start
     verb = decision.verb if decision.verb != "ends" or decision.closes or not claim.object else "opens"
     if claim.object or decision.closes:  # that something unknown is over is no news
@@ -273,6 +277,26 @@ def _start(claim: Claim, told: ToldBy, closed: Sequence[FactRow]) -> Instant | N
         return start
     latest = end if told.said_at is None else min(end, told.said_at)
     return max(claim.valid_from, min(max(before) + DAY, latest))
+
+
+def _is_of_now(tx: Tx, row: FactRow, told: ToldBy) -> bool:
+    """Whether it was believed just now, for the same moment: what one breath tells beside it."""
+    return row.belief.known.start == tx.stamp and row.belief.valid.start == told.said_at
+
+
+def _told_after(
+    claim: Claim, start: Instant | None, told: ToldBy, closed: Sequence[HeldValue]
+) -> Instant | None:
+    """When a change begins to count that happened before the states of no date were told whose place it takes.
+
+    "Rosa lives in Berlin" says only how long at least that was so. Who tells a minute later that she moved to Lisbon
+    last month says where she lives now; since when is then only in the words.
+    """
+    if told.said_at is None or start is None or claim.kind == "date" or claim.rank == "given":
+        return None
+    undated = [held.valid_from for held in closed if not held.dated and held.valid_from is not None]
+    later = [since for since in undated if start <= since <= told.said_at]
+    return max(told.said_at, max(later) + 1) if later else None
 
 
 def whom(
