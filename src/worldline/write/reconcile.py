@@ -225,7 +225,7 @@ def _settle_one(
     if claim.ahead and decision.slot.startswith(PLAN):
         claim = replace(claim, predicate=announced(claim.predicate), effect="holds")
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
-    before = [h for h, row in held if h.id in decision.closes and not _is_of_now(tx, row, told)]
+    before = [h for h, row in held if h.id in decision.closes and not _stands_beside(tx, claim, row, told)]
     late = _told_after(claim, start, told, before)
     if late is not None:
         claim, start = replace(claim, valid_from=None, precision="", begins=False), late
@@ -279,9 +279,10 @@ def _start(claim: Claim, told: ToldBy, closed: Sequence[FactRow]) -> Instant | N
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def _is_of_now(tx: Tx, row: FactRow, told: ToldBy) -> bool:
-    """Whether it was believed just now, for the same moment: what one breath tells beside it."""
-    return row.belief.known.start == tx.stamp and row.belief.valid.start == told.said_at
+def _stands_beside(tx: Tx, claim: Claim, row: FactRow, told: ToldBy) -> bool:
+    """Whether one breath tells both and of no change: "my number is 555-1234, extension 7"."""
+    now = row.belief.known.start == tx.stamp and row.belief.valid.start == told.said_at
+    return now and claim.effect == "holds"
 
 
 def _told_after(
