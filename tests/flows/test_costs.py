@@ -67,6 +67,20 @@ def test_claims_of_one_message_see_each_other(tmp_path):
     assert "Clara Holm lives in Lyon" in facts[0][0]
 
 
+@pytest.mark.parametrize("second", ["My boss is Tom.", "I live in Oslo.", "I moved to Oslo."])
+def test_messages_of_one_moment_are_settled_alike_together_and_apart(second):
+    """What is told for the very moment of something else ends it, or does not, however the two are handed over."""
+    told = ("My boss is Ida.", "I live in Rome.", second)
+    facts = []
+    for batches in ([told], [(text,) for text in told]):
+        with Memory.open(":memory:", Config(embedder="none")) as memory:
+            for batch in batches:
+                spoken = [{"role": "user", "name": "Vera", "content": text} for text in batch]
+                memory.remember(messages=spoken, said_at="2026-01-01")
+            facts.append(sorted(n.content for n in memory.list("Fact", limit=100).items))
+    assert facts[0] == facts[1]
+
+
 def test_values_are_handed_over_once_a_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     """One remember and one recall go from one package of Worldline into another at most 70 times."""
     monkeypatch.syspath_prepend(BENCH)

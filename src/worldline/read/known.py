@@ -724,7 +724,7 @@ class _Versions:
         self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
         self.total = sum(need.weight for need in self.wanted if need.stem) or 1.0
         self.place = {at: place for place, at in enumerate(best)}
-        heard = {token for turn in board.turns for token in tokens(turn.speaker)}
+        heard = {token for name in {turn.speaker for turn in board.turns} for token in tokens(name)}
         asked_for = _names(asked) | {need.stem for need in self.wanted} | heard | _greetings()
         said = {at: {word for word in _content(board.turns[at]) if word.isalpha()} for at in best}
         self.further = {at: words - asked_for for at, words in said.items()}

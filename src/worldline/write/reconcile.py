@@ -225,8 +225,7 @@ def _settle_one(
     if claim.ahead and decision.slot.startswith(PLAN):
         claim = replace(claim, predicate=announced(claim.predicate), effect="holds")
     start = _start(claim, told, [row for h, row in held if h.id in decision.closes])
-    before = [h for h, row in held if h.id in decision.closes and not _stands_beside(tx, claim, row, told)]
-    late = _told_after(claim, start, told, before)
+    late = _told_after(claim, start, told, [h for h, _ in held if h.id in decision.closes])
     if late is not None:
         claim, start = replace(claim, valid_from=None, precision="", begins=False), late
     start = tx.stamp if start is None else start
@@ -279,24 +278,20 @@ def _start(claim: Claim, told: ToldBy, closed: Sequence[FactRow]) -> Instant | N
     return max(claim.valid_from, min(max(before) + DAY, latest))
 
 
-def _stands_beside(tx: Tx, claim: Claim, row: FactRow, told: ToldBy) -> bool:
-    """Whether one breath tells both and of no change: "my number is 555-1234, extension 7"."""
-    now = row.belief.known.start == tx.stamp and row.belief.valid.start == told.said_at
-    return now and claim.effect == "holds"
-
-
 def _told_after(
     claim: Claim, start: Instant | None, told: ToldBy, closed: Sequence[HeldValue]
 ) -> Instant | None:
     """When a change begins to count that happened before the states of no date were told whose place it takes.
 
     "Rosa lives in Berlin" says only how long at least that was so. Who tells a minute later that she moved to Lisbon
-    last month says where she lives now; since when is then only in the words.
+    last month says where she lives now; since when is then only in the words. For the very moment of the state only a
+    change counts: "my number is 555-1234, extension 7" tells two values.
     """
     if told.said_at is None or start is None or claim.kind == "date" or claim.rank == "given":
         return None
     undated = [held.valid_from for held in closed if not held.dated and held.valid_from is not None]
-    later = [since for since in undated if start <= since <= told.said_at]
+    latest = told.said_at - (claim.effect == "holds")
+    later = [since for since in undated if start <= since <= latest]
     return max(told.said_at, max(later) + 1) if later else None
 
 
