@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from worldline.read.cues import ask
-from worldline.read.known import in_time, outdated, tense
+from worldline.read.recency import in_time, outdated, tense
 from worldline.read.score import DAY, Corpus, Turn, score
 from worldline.rules.describe import describe
 from worldline.store.search import Drawn

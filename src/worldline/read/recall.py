@@ -48,19 +48,8 @@ from worldline.read import cues
 from worldline.read.answers import Likeness
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
 from worldline.read.history import CANDIDATES, CLOSELY, few, is_latin, pack, read_closely, rerank
-from worldline.read.known import (
-    TURNS,
-    Alternatives,
-    Known,
-    Telling,
-    Told,
-    in_order,
-    in_time,
-    known,
-    listed,
-    outdated,
-    reaches_back,
-)
+from worldline.read.known import TURNS, Alternatives, Known, Telling, Told, in_order, known, listed
+from worldline.read.recency import in_time, outdated, reaches_back
 from worldline.read.score import (
     FEW,
     PROFILE,
