@@ -49,7 +49,7 @@ from worldline.read.answers import Likeness
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
 from worldline.read.history import CANDIDATES, CLOSELY, few, is_latin, pack, read_closely, rerank
 from worldline.read.known import TURNS, Alternatives, Known, Telling, Told, in_order, known, listed
-from worldline.read.recency import in_time, outdated, reaches_back
+from worldline.read.recency import in_time, is_overtaken, outdated, reaches_back
 from worldline.read.score import (
     FEW,
     PROFILE,
@@ -200,6 +200,10 @@ def _recalled(view: View, question: str, wish: Wish, means: Means) -> Found:
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
     believed = Known() if "facts" in wish.without else known(view, asked, means.likeness, hits, readings)
+    if believed.answer and is_overtaken(
+        asked, board, ranked.order, believed.answer.turn, chosen=view.hindsight
+    ):
+        believed = replace(believed, answer=None)
     if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
         believed, hits = _in_order(view, choices, wish, believed, hits, pool)
     verdict = settle(verdict, believed.reach, believed.answer is not None, believed.detail)

@@ -29,19 +29,18 @@ LEADERS = 5
 NEARLY = 1.0
 """How much lower the older one's score may be, where what was is asked for."""
 OVERTAKES: Mapping[str, float] = {
-    "always": 0.2,
-    "behind": -1.9,
-    "far down": -1.9,
-    "tells a change": 1.3,
-    "asked as of now": 1.0,
+    "always": 1.6,
+    "behind": -1.6,
+    "far down": -2.4,
+    "tells a change": 0.9,
+    "asked as of now": 1.4,
     "asked how or for all": -1.1,
-    "words of the question": 1.3,
-    "share of other words": 2.2,
-    "long after": 0.4,
+    "share of other words": 2.5,
+    "long after": 0.5,
 }
 """What speaks for a later turn being the newer version of an earlier one: a logistic fit over pairs of which one is the
-evidence, in small memories, little histories, stories and public talks by eight hands, each set counting the same,
-checked on the hands that were left out. The constant asks for nine tenths more than even odds."""
+evidence, in small memories, little histories, stories and a public talk, each set counting the same, checked on the
+hands that were left out. The constant asks for twice even odds."""
 HALF = 0.5
 """Who tells no change has to tell as much of what is asked as this share of what the older turn tells."""
 ALL_BUT = 0.99
@@ -172,6 +171,14 @@ def in_time(
     )
 
 
+def is_overtaken(asked: Asked, board: Board, order: Sequence[int], key: int, *, chosen: bool = False) -> bool:
+    """Whether what leads is a newer version of this turn, so that its value may be over."""
+    at = next((at for at in order[:DEPTH] if board.turns[at].key == key), None)
+    if at is None or at == order[0] or tense(asked, chosen=chosen) != "now":
+        return False
+    return _Versions(asked, board, order[:DEPTH]).odds(at, order[0]) > 0
+
+
 def _at_hand(
     asked: Asked, board: Board, order: Sequence[int], replaced: Mapping[int, Sequence[int]]
 ) -> dict[int, list[int]]:
@@ -279,16 +286,15 @@ class _Versions:
     def __init__(self, asked: Asked, board: Board, best: Sequence[int]) -> None:
         self.asked, self.board, self.wanted = asked, board, needs(asked)
         self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
-        self.total = sum(need.weight for need in self.wanted if need.stem) or 1.0
         self.place = {at: place for place, at in enumerate(best)}
         heard = {token for name in {turn.speaker for turn in board.turns} for token in tokens(name)}
         asked_for = _names(asked) | {need.stem for need in self.wanted} | heard | _greetings()
         said = {at: {word for word in _content(board.turns[at]) if word.isalpha()} for at in best}
         self.further = {at: words - asked_for for at, words in said.items()}
-        self.changes = {at for at in best if _tells_change(board.turns[at].described.words)}
+        self.changes = {at for at in best if _says(board.turns[at].described.words, _change_phrases())}
         self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
-        self.now = bool(_NOW.search(asked.text) or _THEN.search(asked.text))
         self.openly = bool(_MANNER.search(asked.text)) and not _NOW.search(asked.text)
+        self.now = bool(_NOW.search(asked.text) or _THEN.search(asked.text))
 
     def odds(self, old: int, new: int) -> float:
         """Above 0 where the later turn is more likely a newer version of the earlier one than not."""
@@ -311,7 +317,6 @@ class _Versions:
             "tells a change": float(new in self.changes),
             "asked as of now": self.now * alike,
             "asked how or for all": float(self.openly),
-            "words of the question": of_both / self.total,
             "share of other words": len(ours & theirs) / fewer if fewer else float(alike > ALL_BUT),
             "long after": math.log1p(((b.said_at or 0) - (a.said_at or 0)) / DAY),
         }
@@ -337,21 +342,35 @@ class _Versions:
         return kin <= {*old.described.words.split(), *tokens(self.asked.text)}
 
 
-def _tells_change(said: str) -> bool:
-    """Whether a text, as stems, has one of the phrases that tell of a change."""
+Phrases = Mapping[str, Sequence[list[str]]]
+
+
+def _says(said: str, phrases: Phrases) -> bool:
+    """Whether a text, as stems, has one of the phrases."""
     tokens = said.split()
     return any(
         phrase == tokens[at : at + len(phrase)]
         for at, token in enumerate(tokens)
-        for phrase in _change_phrases().get(token, ())
+        for phrase in phrases.get(token, ())
     )
 
 
 @cache
-def _change_phrases() -> Mapping[str, Sequence[list[str]]]:
-    """The phrases that tell of a change, as stems, by the first of them."""
+def _change_phrases() -> Phrases:
+    """What tells of a change."""
+    return _phrases("change_cues.txt", "leaving_cues.txt")
+
+
+@cache
+def _unsettled() -> Phrases:
+    """What says that something is imagined, hearsay, long past, or so for a while only."""
+    return _phrases("unsettled_cues.txt", "passing_cues.txt")
+
+
+def _phrases(*files: str) -> Phrases:
+    """The phrases of data files, as stems, by the first of them."""
     found: dict[str, list[list[str]]] = {}
-    for line in (*lines("change_cues.txt"), *lines("leaving_cues.txt")):
+    for line in (line for name in files for line in lines(name)):
         if stems := list(tokens(line)):
             found.setdefault(stems[0], []).append(stems)
     return found
@@ -414,19 +433,14 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
 
 
 def _is_now(turn: Turn, unit: Unit) -> bool:
-    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was long ago."""
+    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was or is for a while."""
     tokens = set(unit.sentence.split())
-    if not tokens.isdisjoint(_unreal()) or (
-        not tokens.isdisjoint(_negations()) and tokens.isdisjoint(_over())
-    ):
+    if not tokens.isdisjoint(_negations()) and tokens.isdisjoint(_over()):
+        return False
+    if _says(unit.sentence, _unsettled()):
         return False
     dates = turn.described.dates
     return not dates or turn.said_at is None or any(end > turn.said_at - LONG_AGO for _, end in dates)
-
-
-@cache
-def _unreal() -> frozenset[str]:
-    return frozenset(tokens("imagine wish"))
 
 
 @cache
