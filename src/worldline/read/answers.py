@@ -39,7 +39,7 @@ from worldline.model import Density, Edge, Node
 from worldline.ports import View
 from worldline.read.candidates import Item, clause
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
-from worldline.read.sound import is_sound
+from worldline.read.sound import in_its_part, is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,
@@ -692,7 +692,7 @@ def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply 
     things = _called(asked, items)
     if len({fold(item.other) for item in things}) > 1:
         return None  # two budgets are known: which one is meant?
-    ranked = weighed(ground, items, able)
+    ranked = weighed(ground, items, in_its_part(ground, able))
     if not ranked:
         return None
     best = ranked[0]

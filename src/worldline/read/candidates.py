@@ -116,13 +116,15 @@ _CONTACT = re.compile(
 _CODE = re.compile(
     r"(?<![\w.,:-])(?:[A-Z]{1,5}[ -]?)?\d[\dA-Z]*(?:[ -][\dA-Z]*\d[\dA-Z]*| [A-Z]{2,4}\b)*(?![\w:%]|[.,]\d)"
 )
-_SPOT = re.compile(
-    r"\b(?:in|at|on|under|behind|beside|inside|outside|near|above|below|beneath|between|into|from|next to|opposite)"
-    r" ((?:the|my|our|his|her|their|an?) [a-z][\w’'-]*"
-    r"(?: (?!(?:and|but|in|at|on|for|to|so|with|from|by|is|are|was|were|has|had|will|that|which|who|when|where"
-    r"|because|since|until|as|if)\b)[\w’'-]+){0,2})"
+_WHERE = r"(?:in|at|on|under|behind|beside|inside|outside|near|above|below|beneath|between|into|from|next to|opposite)"
+_THERE = (
+    r"(?:the|my|our|his|her|their|an?) [a-z][\w’'-]*"
+    r"(?: (?!(?:and|but|for|to|so|with|by|of|is|are|was|were|has|had|will|that|which|who|when|where|because|since"
+    rf"|until|as|if|the|my|our|{_WHERE[3:-1]})\b)[\w’'-]+){{0,2}}"
 )
-"""Where something is that has no name: "in the red tin"."""
+_TIME_OF = r"(?!the (?:end|moment|time|meantime|morning|afternoon|evening|week|weekend|month|year|day)\b)"
+_SPOT = re.compile(rf"\b{_WHERE} ({_THERE}(?: (?:of|by|{_WHERE[3:-1]}) {_TIME_OF}{_THERE})?)")
+"""Where something is that has no name: "in the red tin", "in the cupboard under the stairs"."""
 _FIGURE = re.compile(
     r"(?<![\w.,:/#$€£-])(?:\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?: (?:thousand|million|billion))?(?![\w:%/]|[.,]\d)"
 )

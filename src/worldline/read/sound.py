@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from worldline.clock import to_datetime
 from worldline.dates import find_dates
@@ -67,6 +68,34 @@ def is_sound(ground: Ground, item: Item) -> bool:
     if asked.wants in NUMBERS and not _is_counted_so(ground, item):
         return False
     return not (asked.wants == "thing" and _WEEKDAY.search(item.value)) and not _is_passed_over(asked, item)
+
+
+_PARTS = {"subject": "S", "object": "O"}
+
+
+def in_its_part(ground: Ground, able: Sequence[Item]) -> Sequence[Item]:
+    """Of what may answer, those who do what is asked about, where that is known: "my father planted it" of who did.
+
+    Whoever only had something else done to them did not do it: "I beat Walter" does not tell who won.
+    """
+    asked = ground.question
+    if not asked.verb or asked.gap not in _PARTS:
+        return able
+    rest = [word for word in asked.words if word != stem(asked.verb)]
+    told = [item for item in able if item.role == _PARTS[asked.gap] and _verb(item) == stem(asked.verb)]
+    if found := [i for i in told if not rest or max(met_by(ground, rest, stems_of(i.other), ())) >= MET]:
+        return found
+    if asked.gap == "object":
+        return able
+    done_to = {(i.turn, i.value) for i in able if i.role == "O" and _verb(i)}
+    done_to -= {(i.turn, i.value) for i in able if i.role == "S"}
+    return [i for i in able if (i.turn, i.value) not in done_to]
+
+
+def _verb(item: Item) -> str:
+    """The verb of what somebody did, as a stem; empty where a fact tells no deed."""
+    verb, _, how = item.slot.removeprefix("did ").partition("|")
+    return verb if item.fact and item.slot.startswith("did ") and how != "by" else ""
 
 
 def _is_such_a_thing(asked: Question, item: Item) -> bool:
