@@ -27,7 +27,8 @@ from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
 from worldline.reading.claim import PLAN, stem
 from worldline.reading.families import families
-from worldline.reading.questions import PLACE_NOUNS, Asks, Question
+from worldline.reading.parser import parse
+from worldline.reading.questions import PLACE_NOUNS, Asks, Question, sorts_in
 from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
@@ -275,7 +276,31 @@ def _is_named(item: Item) -> bool:
 
 def is_of_another(asked: Question, item: Item) -> bool:
     """Whether the sentence tells of a counterpart: of hive 9, of the old flat, where hive 5 or the new one is meant."""
-    return _is_of_another_number(asked, item) or _is_of_counterpart(asked.text, item.sentence)
+    return (
+        _is_of_another_number(asked, item)
+        or _is_of_counterpart(asked.text, item.sentence)
+        or _is_of_another_sort(asked, item.sentence)
+    )
+
+
+def _is_of_another_sort(asked: Question, said: str) -> bool:
+    """Whether the sentence tells of another sort of what is asked about: of the gas meter, not of the water meter."""
+    if not asked.sorts:
+        return False
+    told = stems_of(said)
+    meant = {head for head, sort in asked.sorts if head in told} - {
+        head for head, sort in asked.sorts if sort in told
+    }
+    found = _sorts(said) if meant else ()
+    others = {head: frozenset(sort for one, sort in found if one == head) for head in meant}
+    return any(
+        others[head] and _widely(sort, others[head]) < MET for head, sort in asked.sorts if head in meant
+    )
+
+
+@lru_cache(maxsize=256)
+def _sorts(said: str) -> Sequence[tuple[str, str]]:
+    return [pair for sentence in parse([said])[0] for pair in sorts_in(sentence)]
 
 
 def _is_of_counterpart(asked: str, said: str) -> bool:

@@ -265,6 +265,14 @@ class Question(Struct, frozen=True):
     """Names that only tell what is not meant: "before Hamza"."""
     ahead: bool = False
     """Whether it asks for what is still to come."""
+    sorts: tuple[tuple[str, str], ...] = ()
+    """Things that a noun tells from others of their kind, as stems: the water meter → (meter, water)."""
+
+
+def sorts_in(tokens: Sequence[Token]) -> tuple[tuple[str, str], ...]:
+    """The things of a sentence that a noun before them tells from others, and that noun, as stems."""
+    pairs = [(tokens[t.head], t) for t in tokens if t.dep == "compound" and t.pos == "NOUN"]
+    return tuple((stem(head.low), stem(sort.low)) for head, sort in pairs if head.pos == "NOUN")
 
 
 def read_question(text: str, asked_at: datetime | None = None) -> Question | None:
@@ -317,7 +325,7 @@ class _QuestionReader:
             self._many(), any(t.low in ME for t in self.tokens),
             (dates[0].start, dates[0].end) if dates else None, stem(verb) if verb else "",
             self._gap(), bool(_YOU.search(self.text)), tuple(name for name, apart in self._runs() if apart),
-            ahead,
+            ahead, sorts_in(self.tokens),
         )  # fmt: skip
 
     # The words that ask ---------------------------------------------------------------------------------
