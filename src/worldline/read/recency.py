@@ -37,6 +37,7 @@ OVERTAKES: Mapping[str, float] = {
     "asked how or for all": -1.1,
     "share of other words": 2.5,
     "long after": 0.5,
+    "for a while": -1.7,
 }
 """What speaks for a later turn being the newer version of an earlier one: a logistic fit over pairs of which one is the
 evidence, in small memories, little histories, stories and a public talk, each set counting the same, checked on the
@@ -319,6 +320,7 @@ class _Versions:
             "asked how or for all": float(self.openly),
             "share of other words": len(ours & theirs) / fewer if fewer else float(alike > ALL_BUT),
             "long after": math.log1p(((b.said_at or 0) - (a.said_at or 0)) / DAY),
+            "for a while": float(_says(self.held[new].sentence, _passing())),
         }
         return sum(OVERTAKES[name] * value for name, value in measures.items())
 
@@ -363,8 +365,14 @@ def _change_phrases() -> Phrases:
 
 @cache
 def _unsettled() -> Phrases:
-    """What says that something is imagined, hearsay, long past, or so for a while only."""
-    return _phrases("unsettled_cues.txt", "passing_cues.txt")
+    """What says that something is imagined, hearsay or long past."""
+    return _phrases("unsettled_cues.txt")
+
+
+@cache
+def _passing() -> Phrases:
+    """What says that something is so for a while only."""
+    return _phrases("passing_cues.txt")
 
 
 def _phrases(*files: str) -> Phrases:
@@ -433,7 +441,7 @@ def _before_that(asked: Asked, board: Board, order: list[int]) -> list[int]:
 
 
 def _is_now(turn: Turn, unit: Unit) -> bool:
-    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was or is for a while."""
+    """Whether the best sentence of a turn tells how things are: not what might be, is not, or was long ago."""
     tokens = set(unit.sentence.split())
     if not tokens.isdisjoint(_negations()) and tokens.isdisjoint(_over()):
         return False
