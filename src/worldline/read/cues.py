@@ -41,7 +41,7 @@ from worldline.rules.kinds import ALIKE, KIND, STANDING, asked_kinds, of_kind, t
 from worldline.store import people, search
 from worldline.store.search import SearchGround
 from worldline.store.words import All, Either, Match, any_of
-from worldline.text import content_words, fold, stop, word_set, words
+from worldline.text import fold, stop, word_set, words
 
 if TYPE_CHECKING:
     from worldline.store.held import Floats
@@ -188,7 +188,7 @@ def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) 
     question = _ONLY.sub("", question) or question
     own = {token for name in named for token in words(name)}
     said = _NOW.sub(" ", question)
-    found = dict.fromkeys(content_words(said)) or dict.fromkeys(words(question))
+    found = dict.fromkeys(_plainly(said)) or dict.fromkeys(words(question))
     terms = [t for t in found if t not in _meta()] or list(found)
     strict = sum(bit for bit, pattern in _STRICT if pattern.search(question))
     kept = tuple(t for t in terms if t not in own) or tuple(terms)
@@ -208,6 +208,15 @@ def ask(question: str, asked_at: int | None = None, people: Iterable[str] = ()) 
         order=order,
         why=bool(_WHY.search(question)),
     )
+
+
+def _plainly(said: str) -> list[str]:
+    """The stems of a question that say something, where what is said in a figure is said plainly."""
+    spoken, found, at = words(said), list[str](), 0
+    for begin, end, plain in (*idioms(spoken), (len(spoken), len(spoken), ())):
+        found += [*(stem for stem in spoken[at:begin] if stem not in stop()), *plain[:1]]
+        at = end
+    return found
 
 
 @cache

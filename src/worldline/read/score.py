@@ -125,10 +125,12 @@ _NOTHING = (
 """Words that ask and do not tell: they never count as missing."""
 _PHRASES = re.compile(
     r"\b(?:these days|at the moment|at present|right now|for the time being|so far|to date|as of now|"
-    r"for a living|in the end|at all|in total|(?:19|20)\d\d|"
+    r"in the end|at all|in total|(?:19|20)\d\d|"
     r"(?:the |a )?(?:names?|kinds?|types?|sorts?|number|amount) of|how (?:many|much|old|long|far|often|tall|big))\b",
     re.I,
 )
+SHORT = 4
+"""So short a word of a figure means something else on its own: who does something for a living does not live there."""
 _SAYS_LITTLE = (
     "name call title colour color city town country place day date time year month week hour number amount age old "
     "long often far first last next new other good best like want need get go come make take give have do use put "
@@ -224,7 +226,10 @@ def _written(asked: Asked) -> tuple[dict[str, str], dict[str, tuple[tuple[str, .
                 found.setdefault(stem, re.sub(r"['’]s?$", "", word))
         if plain and plain[0] not in found:
             found[plain[0]] = " ".join(dict.fromkeys(word for _, word in said[begin:end]))
-            figures[plain[0]] = plain[1:], tuple(stem for stem, _ in said[begin:end] if stem not in stop())
+            figures[plain[0]] = (
+                plain[1:],
+                tuple(stem for stem, _ in said[begin:end] if stem not in stop() and len(stem) > SHORT),
+            )
         at = end
     return found if found or _of_somebody(asked) else {stem: stem for stem in asked.terms}, figures
 
