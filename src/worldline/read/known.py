@@ -36,7 +36,7 @@ from worldline.read.candidates import (
     of_turns,
     phrases,
 )
-from worldline.read.cues import Asked, plain
+from worldline.read.cues import Asked, nearest, plain
 from worldline.read.cues import read_question as read_names
 from worldline.read.score import DAY
 from worldline.read.weighing import DETAILS, SPANS, About, Ground, asks_for_own_name, overtaken, reach, suited
@@ -146,6 +146,11 @@ def known(
     return Known(chosen, walked, near, detail)
 
 
+_PLACING = (" in", " at", " on")
+STEP = 0.5
+"""How near a word of the question has to come to each step on the way to an answer."""
+
+
 def _read(asked: Asked) -> Question | None:
     return read_question(asked.text, to_datetime(asked.asked_at or 0))
 
@@ -178,10 +183,14 @@ def _walked(
     talked = ground if ground is not None and any(ground.speakers.values()) else None
     if talked and any(item.fact in facts and overtaken(talked, item) for item in items):
         return None
+    asked_for = tokens(asked.text)
     if talked and any(
-        hop.inverse and set(tokens(hop.phrase)).isdisjoint(tokens(asked.text)) for hop in chain.hops[:-1]
+        max(nearest(word, frozenset(tokens(hop.phrase))) for word in asked_for) < STEP
+        for hop in chain.hops[:-1]
     ):
-        return None  # where Sven works is not where she works whose partner he is
+        return None  # where Sven works is not where she works whose partner, or whose sister, he is
+    if ground is not None and ground.question.wh == "who" and chain.hops[-1].phrase.endswith(_PLACING):
+        return None  # who gets married in Ghent does not marry Ghent
     steps = "; ".join(f"{hop.phrase}{' (from the other end)' if hop.inverse else ''}" for hop in chain.hops)
     how = f" ({len(chain.hops)} step{'s' if len(chain.hops) > 1 else ''}: {steps})"
     return Told(chain.name, tuple(graph.ids[int(hop.fact)] for hop in chain.hops), how)

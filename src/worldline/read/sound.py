@@ -46,7 +46,9 @@ def is_sound(ground: Ground, item: Item) -> bool:
     asked = ground.question
     if is_strangers(ground, item) or not is_told_of(ground, item) or is_of_another(asked, item):
         return False
-    if asked.wants == "name" and not _may_be_named(ground, item):
+    if asked.wants == "name" and (not _may_be_named(ground, item) or _is_no_name_of(asked, item)):
+        return False
+    if asked.wants == "date" and _is_date_of_else(ground, item):
         return False
     if asked.wants == "thing" and asked.noun and not _is_such_a_thing(asked, item):
         return False
@@ -128,11 +130,36 @@ _RECKONED = re.compile(r"\b(?:left|remain\w*|still|total|altogether|together|mor
 def _may_be_somebody(item: Item) -> bool:
     """Whether a value may be a person or a group: no place, no feast, no word that only begins a sentence."""
     if item.fact:
-        return True
+        return item.role != "O" or item.slot.partition("|")[2] not in _PLACING
     known = is_persons_name(item.value)
     if item.kind == "place" or (not known and _WHEN.search(item.sentence[: item.at])):
         return False
     return known or item.at > 0 or any(word[:1].isupper() for word in item.value.split()[1:])
+
+
+_PLACING = frozenset({"in", "on", "at"})
+"""Who gets married in Ghent does not marry Ghent."""
+_WHOSE = re.compile(r"['’]s [a-z]+$")
+_JOINED = re.compile(r"\b(?:for|by|from|at|in|on|with|to|of|about) (?:(?:the|a|an|my|our) )?$")
+
+
+def _is_no_name_of(asked: Question, item: Item) -> bool:
+    """Whether what is asked for by name is not named: "Ida's mother", or "the heron for Press & Co" of the heron."""
+    if asked.wh != "what" or _WHOSE.search(item.value):
+        return asked.wh == "what"
+    return asked.noun == "name" and not item.fact and bool(_JOINED.search(item.sentence[: item.at]))
+
+
+DATED_SO = 0.5
+"""More than this share of what happened has to be told where its date stands."""
+
+
+def _is_date_of_else(ground: Ground, item: Item) -> bool:
+    """Whether a date is told of something else: when the garlic was planted, and not the potatoes."""
+    met = met_by(
+        ground, ground.question.words, stems_of(f"{item.other} {item.sentence}") | own_words(item), ()
+    )
+    return len(met) > 1 and sum(degree >= MET for degree in met) <= DATED_SO * len(met)
 
 
 def _is_of_a_thing(asked: Question, item: Item) -> bool:
