@@ -74,6 +74,7 @@ _NO_STATE = re.compile(
 """What is ahead, or reckoned from several things, is no state that one text tells."""
 _MANNER = re.compile(r"^\W*(?:how (?:do|does|is|are|has|have)|what (?:are|do|does))\b", re.I)
 """Who asks how somebody does something, or what they do, asks for all of it and not for the latest."""
+_MINE = re.compile(r"\b(?:I|my|me|mine|myself)\b", re.I)
 _WAS = re.compile(r"\b(?:did|was|were|had|been)\b", re.I)
 _THEN = re.compile(
     r"\b(?:initial\w*|original\w*|previous\w*|former\w*|before|at first|first|used to|earlier|earliest|prior|back then|"
@@ -333,7 +334,7 @@ class _Versions:
         """Said later, by whoever may speak of the same matter, with the same kind of value."""
         if not _is_later(old, new) or new.said_at == old.said_at or "assistant" in (old.role, new.role):
             return False
-        if old.speaker != new.speaker and self.asked.people:
+        if old.speaker != new.speaker and (self.asked.people or _MINE.search(self.asked.text)):
             return False
         kinds = self.asked.wants & ~NAME
         return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
