@@ -48,8 +48,6 @@ def is_sound(ground: Ground, item: Item) -> bool:
         return False
     if asked.wants == "name" and (not _may_be_named(ground, item) or _is_no_name_of(asked, item)):
         return False
-    if asked.wants == "date" and _is_date_of_else(ground, item):
-        return False
     if asked.wants == "thing" and asked.noun and not _is_such_a_thing(asked, item):
         return False
     if any(name & names_in(item.value) for name in others_asked(ground)):
@@ -148,18 +146,6 @@ def _is_no_name_of(asked: Question, item: Item) -> bool:
     if asked.wh != "what" or _WHOSE.search(item.value):
         return asked.wh == "what"
     return asked.noun == "name" and not item.fact and bool(_JOINED.search(item.sentence[: item.at]))
-
-
-DATED_SO = 0.5
-"""More than this share of what happened has to be told where its date stands."""
-
-
-def _is_date_of_else(ground: Ground, item: Item) -> bool:
-    """Whether a date is told of something else: when the garlic was planted, and not the potatoes."""
-    met = met_by(
-        ground, ground.question.words, stems_of(f"{item.other} {item.sentence}") | own_words(item), ()
-    )
-    return len(met) > 1 and sum(degree >= MET for degree in met) <= DATED_SO * len(met)
 
 
 def _is_of_a_thing(asked: Question, item: Item) -> bool:
