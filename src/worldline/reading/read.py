@@ -278,7 +278,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
-    claims = [_as_reading(_marked(_of_parents(c), cue, rank)) for c in found]
+    claims = [_as_reading(_meant(_marked(_of_parents(c), cue, rank), body)) for c in found]
     fragment = _fragment(body) if corrects and not claims else ""
     values = (
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
@@ -352,6 +352,13 @@ _SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|",
 
 def _marked(claim: Claim, cue: Cue, rank: Rank) -> Claim:
     return replace(claim, rank=rank, cue=cue if cue and claim.cue not in ("ends",) else claim.cue)
+
+
+def _meant(claim: Claim, body: str) -> Claim:
+    """The claim with whether it speaks of the one thing that is meant; "a van" may be any."""
+    thing = claim.object.rpartition("'s ")[2]
+    only = "'s " in claim.object or re.search(rf"\bthe {re.escape(thing)}", body, re.I) is not None
+    return replace(claim, only=True) if only and thing and claim.kind in ("text", "entity") else claim
 
 
 _GAUGED = re.compile(r"[~≈]?[-−]?\d[\d,.]*\s?(?P<unit>\S*)(?: (?:today|now))?")
