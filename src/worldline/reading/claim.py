@@ -364,7 +364,7 @@ def cues(
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),
         _says("parting_cues.txt", runs),
-        tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "compound" and t.pos == "NOUN")),
+        tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep in _SORTING and t.pos != "PROPN")),
     )
 
 
@@ -379,6 +379,7 @@ def leans(stated: Sequence[Token]) -> bool:
     return len(told) <= FEW or any(t.low in _STANDS_FOR for t in stated)
 
 
+_SORTING = frozenset({"compound", "amod", "nmod"})
 _OWN = frozenset("i me my mine we us our ours myself ourselves im i'm".split())
 
 

@@ -448,10 +448,11 @@ class _Reader(Roles):
         noun = part.nouns[0]
         several = self.tree.tokens[noun.at].tag == "NNS"
         role = noun.lemma if several else self.tree.short(noun).text
-        if not noun.name or noun.proper or noun.lemma in words("animals.txt") or not self._is_person(noun):
+        called = noun.name or self.tree.called(noun.at)
+        if not called or noun.proper or not self._is_human(noun):
             return []
         clause = replace(clause, tense="present")
-        claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
+        claim = self._noun_claim(name, FRESH.sub("", role), called, "entity", clause, noun)
         return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
 
     def _kept_in(self, clause: Clause, name: str) -> list[Claim]:

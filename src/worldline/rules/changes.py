@@ -34,6 +34,7 @@ from worldline.reading.claim import (
     stems_of_each,
 )
 from worldline.reading.families import bare, families
+from worldline.reading.whom import FRESH
 from worldline.rules.kinds import ALIKE, told
 from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
@@ -195,10 +196,19 @@ def _has_passed(held: HeldValue) -> bool:
 
 def _restates(claim: Claim, fact: Around) -> bool:
     """Whether a claim says the held thing again, so that nothing is over."""
-    same = claim.key == fact.held.slot or fact.held.slot in claim.others
-    return (
-        same and claim.effect != "ends" and not claim.negated and fold(claim.object) == fold(fact.held.object)
+    slot = fact.held.slot
+    if claim.effect == "ends" or claim.negated:
+        return False
+    chosen = (
+        slot in _BEING and not _CHOSEN.isdisjoint(claim.predicate.split()) and claim.predicate.endswith("as")
     )
+    if chosen and fold(claim.subject) == fold(fact.name):
+        return fact.object <= content_stems(claim.object)  # "was voted in as treasurer again"
+    same = claim.key == slot or slot in claim.others or {claim.key, slot} <= _BEING
+    return same and fold(claim.object) == fold(fact.held.object)
+
+
+_CHOSEN = frozenset("voted elected appointed chosen picked named confirmed".split())
 
 
 ABOUT = 0.6
@@ -226,6 +236,8 @@ def _reason(
     shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
+    if named and not about and not cues.ends and any(_is_news_of_another(c, fact) for c in claims):
+        named = False
     if any(_leaves(c, fact) for c in claims):
         return "the text says that they left"
     if any(_gives_up(c, fact, said) for c in claims):
@@ -241,7 +253,10 @@ def _reason(
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
-    about = about or any(thing and frozenset(thing) <= fact.relation for _, thing in cues.moved)
+    theirs = not about and any(
+        _is_person(c.subject) and not _same_people(c.subject, fact.name) for c in claims
+    )
+    about = about or (not theirs and any(t and frozenset(t) <= fact.relation for _, t in cues.moved))
     about = about or any(_is_near(c, fact) for c in claims)
     gone = cues.leaves and content_stems(fact.name) <= said
     if any(_taken_from(c, fact, gone) for c in claims):
@@ -404,7 +419,8 @@ def _is_pointed_at(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
 def _is_same_thing(claim: Claim, fact: Around) -> bool:
     thing = content_stems(claim.object)
     same = bool(thing) and (thing <= fact.object or fact.object <= thing)
-    return same and fold(claim.subject) == fold(fact.name)
+    whose = claim.effect == "ends" and fold(fact.name).startswith(f"{fold(claim.subject)}'s ")
+    return same and (whose or fold(claim.subject) == fold(fact.name))  # "Tom got his cast off", of Tom's leg
 
 
 _GONE_FROM = frozenset("sold gone scrapped stolen lost dead cancelled finished".split())
@@ -515,6 +531,16 @@ def _of_another(claim: Claim, fact: Around) -> bool:
     return person and bool(theirs) and bool(fact.key_words & content_stems(claim.object))
 
 
+def _is_news_of_another(claim: Claim, fact: Around) -> bool:
+    """ "Bea has become a nurse at the General": Ann, who is not spoken of, works there still."""
+    return (
+        _is_person(claim.subject)
+        and not claim.of_speaker
+        and not _same_people(claim.subject, f"{fact.name} {fact.held.object}")
+        and not fact.key_words.isdisjoint(content_stems(f"{claim.predicate} {claim.object}"))
+    )
+
+
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
     subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
@@ -560,6 +586,7 @@ def _leaves_work(claim: Claim) -> bool:
 def _taken_from(claim: Claim, fact: Around, gone: bool = False) -> bool:
     """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"; `gone` if Carla left."""
     told = gone or claim.effect == "begins" or claim.switches or claim.cue == "closes"
+    told = told or claim.object.startswith("new ")
     if not told or claim.negated or fact.held.kind == "date" or claim.key.startswith(PASSED):
         return False
     held = families().all.get(fact.held.slot)
@@ -587,18 +614,24 @@ def _sole_verb(phrase: str) -> str:
 
 def _does_it_now(claim: Claim, fact: Around) -> bool:
     """ "Elsie does the church flowers now", "Len took over as choir secretary": one has it at a time, another now."""
-    slot = fact.held.slot
+    slot, role = fact.held.slot, FRESH.sub("", claim.object)
+    if {claim.key, slot} <= _BEING and len(role.split()) > 1 and role.split()[-1] in listed("sole_roles.txt"):
+        had = fact.held.object if fold(role) == fold(fact.name) else fact.name  # "the team captain is Amina"
+        return fold(role) in (fold(fact.name), fold(fact.held.object)) and not _same_people(
+            claim.subject, had
+        )
     if not _same_thing(claim.object, fact.held.object) or _same_people(claim.subject, fact.name):
         return False
-    if claim.key == slot == "works_as":
-        role = claim.object.lower().split()
-        return len(role) > 1 and role[-1] in listed("sole_roles.txt")
     if not claim.only or (slot in families().all and slot not in _HANDED):
         return False
     now, then = _sole_verb(claim.predicate), _sole_verb(fact.held.phrase)
+    if now == then == "have" and " " not in role:
+        return False  # two may have the flu
     return bool(now) and (now == then or ({now, then} <= _HAS and then != "own"))
 
 
+_BEING = frozenset({"works_as", "|be"})
+"""Slots of what somebody is."""
 _HANDED = frozenset({"owns", "drives"})
 """Families of things that pass from one to another."""
 
@@ -630,6 +663,9 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
         return False
     if kind == "number":
         return True
+    days = [frozenset(content_stems(said)) & _WEEKDAYS for said in (claim.object, fact.held.object)]
+    if all(days) and days[0].isdisjoint(days[1]) and not claim.switches:
+        return False  # who works in the library on Fridays may be in the shop on Saturdays
     if claim.predicate.split(" ")[0] in _GETTING - set(fact.held.phrase.split()):
         return False  # "the choir has a new website": not where it rehearses
     held = _aspect(fact.held.slot, fact.held.phrase)

@@ -274,7 +274,7 @@ def _ousted(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     family = families().all.get(claim.key)
     if family is None or not family.ousts:
         return []
-    return [h for h in held if h.slot in family.ousts and fold(h.object) != fold(claim.object)]
+    return [h for h in held if h.slot in family.ousts]
 
 
 def _happened_once(slot: str) -> bool:
