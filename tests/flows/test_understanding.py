@@ -124,6 +124,51 @@ def test_of_each_medicine_there_is_one_dose(talk):
         ("We own a caravan.", "The caravan's sold.", "Ana owns caravan"),
         ("Freya earns 41,000 a year.", "Freya's salary was raised to 44,500.", "Freya earns 41,000 a year"),
         ("A day ticket costs £4.50.", "They have put the day ticket up to £5.20.", "day ticket costs £4.50"),
+        (
+            "Nils is the regatta secretary.",
+            "Pia was voted in as regatta secretary.",
+            "Nils is regatta secretary",
+        ),
+        ("Nils is the rowing treasurer.", "Pia is the new rowing treasurer.", "Nils is rowing treasurer"),
+        ("Aunt Ida owns the mill.", "The mill belongs to two sisters now.", "Aunt Ida owns mill"),
+        (
+            "Olaf rents the boathouse.",
+            "Olaf has moved out and a potter called Mika has the boathouse.",
+            "Olaf rents boathouse",
+        ),
+        ("Nils does the harbour lamps.", "Pia does the harbour lamps now.", "Nils does harbour lamps"),
+        (
+            "The oars are behind the stove.",
+            "I've hung the oars on a hook in the barn.",
+            "oars are behind stove",
+        ),
+        (
+            "My dentist is Mr Brandt.",
+            "Mr Brandt has shut his practice, so I've signed up with Dr Okafor.",
+            "Ana's dentist is Mr Brandt",
+        ),
+        (
+            "My mobile contract is with Fjordtel.",
+            "I switched my phone over to Hummel.",
+            "Ana's mobile contract is with Fjordtel",
+        ),
+        (
+            "The rowers meet at my house.",
+            "My kitchen is too small for the rowers, so we now meet in the back of the inn.",
+            "rowers meet at Ana's house",
+        ),
+        (
+            "Nils's oboe teacher is Mr Brandt.",
+            "Nils has a new oboe teacher, Miss Lund.",
+            "Nils's oboe teacher is Mr Brandt",
+        ),
+        ("The ferry is out of order.", "The ferry has been mended.", "ferry is out of order"),
+        (
+            "I keep my savings with Anker Bank.",
+            "I took everything out of Anker Bank.",
+            "Ana keeps savings with Anker Bank",
+        ),
+        ("Pia is engaged to Nils.", "Pia got married to Nils on Saturday.", "Pia is engaged to Nils"),
     ],
 )
 def test_a_plain_change_is_noticed(talk, first, then, over):
@@ -134,6 +179,13 @@ def test_a_plain_change_is_noticed(talk, first, then, over):
     assert over not in talk.believed()
 
 
+def test_time_that_is_given_is_another_deadline(talk):
+    """ "We have until" tells a date; more weeks are no further thing."""
+    talk.say("The harbour grant is due on 14 May.")
+    done = talk.say("They've given us another week. We have until 21 May for the harbour grant.")
+    assert any("harbour grant is due on 14 May: ends" in change for change in done.changes)
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [
@@ -142,6 +194,20 @@ def test_a_plain_change_is_noticed(talk, first, then, over):
         ("Zofia studies at Marlowe University.", "Zofia has changed a lot."),
         ("I work at Siemens.", "I quit smoking six weeks ago."),
         ("Geoff manages the warehouse.", "Geoff will retire before long and hand over to Kerry."),
+        ("Nils is the regatta secretary.", "Pia was voted in as regatta treasurer."),
+        ("Pia is the rowing treasurer.", "Pia was voted in as rowing treasurer again."),
+        ("Nils owns a dinghy.", "Pia owns a dinghy now."),
+        ("Nils has the flu.", "Pia has the flu now."),
+        ("Aunt Ida owns the mill.", "A potter called Mika rents the mill now."),
+        ("I keep my boat in the barn.", "My sister keeps her boat in the cove now."),
+        ("Pia is learning the oboe.", "Pia has a new oboe teacher."),
+        ("The rowing class costs £8 a week.", "The sailing class has gone up to £9.50."),
+        ("The regatta has 48 boats.", "Back in 1998 the regatta had 90 boats."),
+        ("The rowers meet at the inn.", "The rowers went to the town hall to see a show."),
+        ("Pia's number is 01632 960155.", "Nils has changed his number to 01632 960299."),
+        ("I work in the chandlery on Saturdays.", "I work in the library on Fridays now."),
+        ("My dentist is Mr Brandt.", "My wife has signed up with Dr Okafor."),
+        ("I work at Siemens.", "I've signed up with Dr Okafor."),
     ],
 )
 def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):

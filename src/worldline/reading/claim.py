@@ -87,6 +87,7 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     switches: bool = False  # "switched to", "moved over to": what was held of this matter is over
     matter: str = ""  # the head noun of the object, for ends that name a thing by another name
     ahead: bool = False  # announced, and nothing says for when
+    only: bool = False  # the object is the one that is meant: "the top flat", "our van"
 
 
 @lru_cache(maxsize=100_000)
@@ -223,6 +224,8 @@ class Cues(Struct, frozen=True, omit_defaults=True):
     """The stems of those that it names only as owners of something: "Zoho's colours"."""
     parts: bool = False
     """Whether people part or die: divorce, break up, pass away."""
+    modifiers: tuple[str, ...] = ()
+    """The stems of the nouns that only say what sort another is: "violin teacher"."""
 
     @property
     def may_end(self) -> bool:
@@ -311,8 +314,15 @@ def _runs(words: list[str]) -> frozenset[str]:
 
 _LASTING = re.compile(
     r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew|relocate|sell|quit|"
+    r"(?:have|get|give (?:me|it)) (?:until|till)|"
     r"leave(?! (?:(?:the|my) \w+ )?(?:early|late|home|at|for)))\b"
 )
+
+
+_LONGER = re.compile(
+    r"\b(?:give|get|grant|allow|have)\b.*\b(?:more|another|extra|further)\b(?: \w+)? (?:day|week|month|fortnight)s?\b"
+)
+"""More time is no further thing: "they've given us two more weeks"."""
 
 
 @cache
@@ -342,7 +352,7 @@ def cues(
     return Cues(
         ends or _says("news_cues.txt", runs),
         _says("passing_cues.txt", runs) and not _LASTING.search(said),
-        _says("adds_cues.txt", runs) or words[-1:] == ["too"],
+        (_says("adds_cues.txt", runs) and not _LONGER.search(said)) or words[-1:] == ["too"],
         _says("stays_cues.txt", runs),
         tuple(stems),
         tuple(dict.fromkeys(kinds)),
@@ -354,6 +364,7 @@ def cues(
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),
         _says("parting_cues.txt", runs),
+        tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep in _SORTING and t.pos != "PROPN")),
     )
 
 
@@ -368,6 +379,7 @@ def leans(stated: Sequence[Token]) -> bool:
     return len(told) <= FEW or any(t.low in _STANDS_FOR for t in stated)
 
 
+_SORTING = frozenset({"compound", "amod", "nmod"})
 _OWN = frozenset("i me my mine we us our ours myself ourselves im i'm".split())
 
 

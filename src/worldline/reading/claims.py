@@ -301,7 +301,7 @@ class _Reader(Roles):
         person = noun.indefinite and self._is_person(noun)
         if (
             noun.indefinite
-            and not noun.proper
+            and not (noun.proper or noun.name)
             and (person or clause.tense != "present")
             and clause.dep not in ("relcl", "acl")
         ):
@@ -448,10 +448,11 @@ class _Reader(Roles):
         noun = part.nouns[0]
         several = self.tree.tokens[noun.at].tag == "NNS"
         role = noun.lemma if several else self.tree.short(noun).text
-        if not noun.name or noun.proper or noun.lemma in words("animals.txt") or not self._is_person(noun):
+        called = noun.name or self.tree.called(noun.at)
+        if not called or noun.proper or not self._is_human(noun):
             return []
         clause = replace(clause, tense="present")
-        claim = self._noun_claim(name, FRESH.sub("", role), noun.name, "entity", clause, noun)
+        claim = self._noun_claim(name, FRESH.sub("", role), called, "entity", clause, noun)
         return [replace(claim, cue=claim.cue or "closes") if FRESH.match(role) else claim]
 
     def _kept_in(self, clause: Clause, name: str) -> list[Claim]:
@@ -619,14 +620,9 @@ class _Reader(Roles):
         owner, role = self._holder(noun)
         if not owner and clause.dep == "acl" and noun.lemma not in words("animals.txt"):
             verb = self.tree.tokens[noun.at].head
-            mine = (
-                self.tree.tokens[verb].lemma in ("have", "get") and self.tree.kid(verb, "nsubj") is not None
-            )
-            owner, role = (
-                (self.whom(self.tree.noun(self.tree.kid(verb, "nsubj") or 0)), noun.text)
-                if mine
-                else ("", "")
-            )
+            has = self.tree.kid(verb, "nsubj") if self.tree.tokens[verb].lemma in ("have", "get") else None
+            mine = has is not None and has != noun.at
+            owner, role = (self.whom(self.tree.noun(has or 0)), noun.text) if mine else ("", "")
         if owner and role and self._is_person(noun):
             return [self._noun_claim(owner, role, called, "entity", clause)]
         somebody = clause.dep == "acl" and self._is_human(noun)

@@ -67,6 +67,7 @@ AMOUNTS = frozenset({"amount", "count", "duration", "money"})
 _PROPER = frozenset({"person", "place", "organisation"})
 _NAMED = frozenset("person place organisation animal language activity food role".split())
 """What goes by a name, not by a number."""
+_NO_PERSON = frozenset("organisation place food language activity role".split())
 
 
 class Matching(Whom):
@@ -568,6 +569,8 @@ class Matching(Whom):
             and wants not in ("activity", "text", "thing", "goods", "event", "state")
         ):
             return False
+        if noun.proper and wants in _NO_PERSON and said.split()[0].lower().rstrip(".") in words("titles.txt"):
+            return False  # "signed up with Dr Ito"
         if wants == "weekday":
             return not dated and bool(HABIT.match(said))
         if wants in ("date", "time") and MONEY.search(said):

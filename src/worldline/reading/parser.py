@@ -515,7 +515,9 @@ class Tree:
                 return self.said(self._phrase(i, (), but=("prep",)))
             if name := self.called(i):
                 return name
-        return ""
+        token = self.tokens[at]
+        told = token.dep in ("nsubj", "nsubjpass") and token.lemma.lower() in _SOMEBODY
+        return self.called(at) if told else ""  # "a nurse called Joy has the room"
 
     def called(self, at: int) -> str:
         """The name of "a guy called Milo"."""
@@ -701,6 +703,11 @@ def _is_gone_to(tree: Tree, at: int) -> bool:
     return token.lemma in GONE_TO and gone and token.dep in ("advcl", "xcomp")
 
 
+_SOMEBODY = (
+    words("person_roles.txt")
+    | words("professions.txt")
+    | frozenset("man woman lad girl boy guy lady chap bloke student".split())
+) - words("animals.txt")
 _GOSSIP = frozenset("gossip rumour rumor grapevine people someone somebody everyone everybody folks".split())
 _MEANWHILE = frozenset("while when whilst before after without by".split())
 _LETTING = frozenset("help make let see watch hear have".split())

@@ -31,7 +31,7 @@ LONGEST_SENTENCE = 90
 """Words of a sentence; nobody says more in one, and its tree would be guesswork."""
 LONGEST_PIECE = 900
 """Characters that are parsed at once."""
-RULES = "rules 14"
+RULES = "rules 15"
 """Changes whenever the same text would be read otherwise."""
 
 
@@ -278,7 +278,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
-    claims = [_as_reading(_marked(_of_parents(c), cue, rank)) for c in found]
+    claims = [_as_reading(_meant(_marked(_of_parents(c), cue, rank), body)) for c in found]
     fragment = _fragment(body) if corrects and not claims else ""
     values = (
         tuple(dict.fromkeys([*([fragment] if fragment else []), *_values(body, said_at)])) if corrects else ()
@@ -352,6 +352,17 @@ _SAID = frozenset({"means", "was means", "did mean|", "did type|", "did write|",
 
 def _marked(claim: Claim, cue: Cue, rank: Rank) -> Claim:
     return replace(claim, rank=rank, cue=cue if cue and claim.cue not in ("ends",) else claim.cue)
+
+
+def _meant(claim: Claim, body: str) -> Claim:
+    """The claim with whether it speaks of the one thing that is meant; "a van" may be any."""
+    thing = claim.object.rpartition("'s ")[2]
+    only = "'s " in claim.object or re.search(rf"\bthe {re.escape(thing)}", body, re.I) is not None
+    if not thing or claim.kind not in ("text", "entity"):
+        return claim
+    now = claim.effect == "holds" and not claim.cue and not claim.event and not claim.negated
+    now = now and re.search(rf"\b{re.escape(thing)} now\b(?! and)", body) is not None
+    return replace(claim, only=only, cue="closes" if now else claim.cue)
 
 
 _GAUGED = re.compile(r"[~≈]?[-−]?\d[\d,.]*\s?(?P<unit>\S*)(?: (?:today|now))?")

@@ -33,8 +33,9 @@ from worldline.reading.claim import (
     stem,
     stems_of_each,
 )
-from worldline.reading.families import families
-from worldline.rules.kinds import told
+from worldline.reading.families import bare, families
+from worldline.reading.whom import FRESH
+from worldline.rules.kinds import ALIKE, told
 from worldline.rules.slots import NOT, HeldValue
 from worldline.text import fold, stop
 
@@ -146,7 +147,7 @@ def overtaken(
     placed = [c for c in claims if any(_has_its_place(c, fact) for fact in facts)]
     found = []
     for fact in facts:
-        kept = _has_passed(fact.held) or any(_restates(c, fact) for c in claims)
+        kept = _has_passed(fact.held) or any(_restates(c, fact) and not _taken_from(c, fact) for c in claims)
         reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and not cues.change:
             gone = any(_leaves(c, fact) for c in claims)
@@ -195,10 +196,19 @@ def _has_passed(held: HeldValue) -> bool:
 
 def _restates(claim: Claim, fact: Around) -> bool:
     """Whether a claim says the held thing again, so that nothing is over."""
-    same = claim.key == fact.held.slot or fact.held.slot in claim.others
-    return (
-        same and claim.effect != "ends" and not claim.negated and fold(claim.object) == fold(fact.held.object)
+    slot = fact.held.slot
+    if claim.effect == "ends" or claim.negated:
+        return False
+    chosen = (
+        slot in _BEING and not _CHOSEN.isdisjoint(claim.predicate.split()) and claim.predicate.endswith("as")
     )
+    if chosen and fold(claim.subject) == fold(fact.name):
+        return fact.object <= content_stems(claim.object)  # "was voted in as treasurer again"
+    same = claim.key == slot or slot in claim.others or {claim.key, slot} <= _BEING
+    return same and fold(claim.object) == fold(fact.held.object)
+
+
+_CHOSEN = frozenset("voted elected appointed chosen picked named confirmed".split())
 
 
 ABOUT = 0.6
@@ -226,6 +236,8 @@ def _reason(
     shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
+    if named and not about and not cues.ends and any(_is_news_of_another(c, fact) for c in claims):
+        named = False
     if any(_leaves(c, fact) for c in claims):
         return "the text says that they left"
     if any(_gives_up(c, fact, said) for c in claims):
@@ -241,8 +253,13 @@ def _reason(
         return "the text names it and speaks of a change"
     kind = _kind(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
-    about = about or any(thing and frozenset(thing) <= fact.relation for _, thing in cues.moved)
-    if any(_taken_from(c, fact) for c in claims):
+    theirs = not about and any(
+        _is_person(c.subject) and not _same_people(c.subject, fact.name) for c in claims
+    )
+    about = about or (not theirs and any(t and frozenset(t) <= fact.relation for _, t in cues.moved))
+    about = about or any(_is_near(c, fact) for c in claims)
+    gone = cues.leaves and content_stems(fact.name) <= said
+    if any(_taken_from(c, fact, gone) for c in claims):
         return "somebody else has it now"
     mine = (
         fact.of_speaker and not fact.subject and bool(fact.relation & said) and (cues.own or not cues.owners)
@@ -250,8 +267,8 @@ def _reason(
     if settled or not (about or mine):
         return ""
     same = not _is_somebody(fact) or bool(fact.relation & said)
-    former = any(c.key.startswith("was ") and _NUMBER.search(c.object) for c in claims)
-    if not fact.many and same and _may_be_new(kind, cues) and not former and not fact.object <= said:
+    other = any(_is_former(c) or _of_such_another(c, fact, kind) for c in claims)
+    if not fact.many and same and _may_be_new(kind, cues) and not other and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
     if any(_done_to(verb, set(thing), fact, kind) for verb, thing in cues.moved):
         return "the text speaks of a change of this very thing"
@@ -259,6 +276,20 @@ def _reason(
     if any(_new_value(c, fact, kind) for c in apart):
         return "the text gives another value for the same matter and speaks of a change"
     return ""
+
+
+def _is_former(claim: Claim) -> bool:
+    """ "Back in 1998 the club had 90 members": how many there were then says nothing of now."""
+    then = claim.key.startswith("was ") or (claim.key.startswith("did ") and claim.predicate == "had")
+    return then and bool(_NUMBER.search(claim.object))
+
+
+def _of_such_another(claim: Claim, fact: Around, kind: str) -> bool:
+    """ "The Pilates class has gone up to £9" says nothing of the yoga class."""
+    if kind == "date" or kind != _kind(claim.object, claim.kind):
+        return False
+    mine = content_stems(claim.subject) - (content_stems(fact.name) - fact.subject) - _kinds()
+    return bool(mine & fact.subject and mine - fact.subject - fact.relation and fact.subject - mine)
 
 
 _POSSESSING = frozenset(
@@ -388,7 +419,8 @@ def _is_pointed_at(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
 def _is_same_thing(claim: Claim, fact: Around) -> bool:
     thing = content_stems(claim.object)
     same = bool(thing) and (thing <= fact.object or fact.object <= thing)
-    return same and fold(claim.subject) == fold(fact.name)
+    whose = claim.effect == "ends" and fold(fact.name).startswith(f"{fold(claim.subject)}'s ")
+    return same and (whose or fold(claim.subject) == fold(fact.name))  # "Tom got his cast off", of Tom's leg
 
 
 _GONE_FROM = frozenset("sold gone scrapped stolen lost dead cancelled finished".split())
@@ -396,7 +428,8 @@ _GONE_FROM = frozenset("sold gone scrapped stolen lost dead cancelled finished".
 
 def _is_done_with(claim: Claim, fact: Around) -> bool:
     """ "the cast came off", "the caravan is sold": something happened to the held thing itself."""
-    thing = content_stems(claim.subject)
+    owner, _, own = claim.subject.rpartition("'s ")
+    thing = content_stems(own if fold(owner) == fold(fact.name) else claim.subject)
     happened = claim.key.startswith("did ") or claim.object in _GONE_FROM
     return happened and bool(thing) and thing <= fact.object
 
@@ -414,8 +447,10 @@ _HAVING = _GETTING | {"is", "are", "needs", "need"}
 
 def _is_meant(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
     """Whether what a message names may itself be over: not if it only has something new, or nothing comes instead."""
-    if fact.key_words & frozenset(cues.stems) <= frozenset(cues.owners):
-        return False  # "Zoho's colours have changed"
+    denied = "not" in fact.held.phrase.split()  # "a coffee person" does drink coffee
+    beside = frozenset(cues.owners if cues.ends or denied else (*cues.owners, *cues.modifiers))
+    if fact.key_words & frozenset(cues.stems) <= beside:
+        return False  # "Zoho's colours have changed", "has a new violin teacher"
     altered = [set(thing) for verb, thing in cues.moved if verb in _ALTERING and thing]
     if any(_part_of(fact, thing) for thing in altered):
         return False  # "changed the insurance of the Volvo"
@@ -496,6 +531,16 @@ def _of_another(claim: Claim, fact: Around) -> bool:
     return person and bool(theirs) and bool(fact.key_words & content_stems(claim.object))
 
 
+def _is_news_of_another(claim: Claim, fact: Around) -> bool:
+    """ "Bea has become a nurse at the General": Ann, who is not spoken of, works there still."""
+    return (
+        _is_person(claim.subject)
+        and not claim.of_speaker
+        and not _same_people(claim.subject, f"{fact.name} {fact.held.object}")
+        and not fact.key_words.isdisjoint(content_stems(f"{claim.predicate} {claim.object}"))
+    )
+
+
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
     subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
@@ -538,32 +583,89 @@ def _leaves_work(claim: Claim) -> bool:
     return bare and not _RESIGNED.isdisjoint(claim.object.split())
 
 
-def _taken_from(claim: Claim, fact: Around) -> bool:
-    """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"."""
-    if not (claim.effect == "begins" or claim.switches) or claim.negated or fact.held.kind == "date":
+def _taken_from(claim: Claim, fact: Around, gone: bool = False) -> bool:
+    """ "Carla owns the payments project", then "Payments was reassigned to Dmitri"; `gone` if Carla left."""
+    told = gone or claim.effect == "begins" or claim.switches or claim.cue == "closes"
+    told = told or claim.object.startswith("new ")
+    if not told or claim.negated or fact.held.kind == "date" or claim.key.startswith(PASSED):
         return False
     held = families().all.get(fact.held.slot)
     if held is not None and held.object in ("person", "animal"):
         return False  # nobody takes an uncle over
+    if _does_it_now(claim, fact):
+        return True
     mine = content_stems(claim.subject)
     thing = bool(mine) and bool(fact.object) and (mine <= fact.object or fact.object <= mine)
-    family = families().all.get(claim.key)
-    return (
-        thing and family is not None and family.object == "person" and fold(claim.object) != fold(fact.name)
-    )
+    named = [f for key in (claim.key, *claim.others) if (f := families().all.get(key)) is not None]
+    begun = claim.effect == "begins" or claim.switches or _sole_verb(fact.held.phrase) in _HAS
+    given = begun and (claim.predicate in _BELONGS or any(f.object == "person" for f in named[:1]))
+    return thing and given and not _same_people(claim.object, fact.name)
+
+
+_HAS = frozenset("have own run rent lease occupy".split())
+_BELONGS = frozenset({"belongs to", "belong to", "is owned by", "are owned by", "is run by", "are run by"})
+
+
+def _sole_verb(phrase: str) -> str:
+    """The verb of what one does at a time with one thing; empty for any other."""
+    verb = bare(phrase.split(" ")[0]) if phrase else ""
+    return verb if verb in listed("sole_verbs.txt") else ""
+
+
+def _does_it_now(claim: Claim, fact: Around) -> bool:
+    """ "Elsie does the church flowers now", "Len took over as choir secretary": one has it at a time, another now."""
+    slot, role = fact.held.slot, FRESH.sub("", claim.object)
+    if {claim.key, slot} <= _BEING and len(role.split()) > 1 and role.split()[-1] in listed("sole_roles.txt"):
+        had = fact.held.object if fold(role) == fold(fact.name) else fact.name  # "the team captain is Amina"
+        return fold(role) in (fold(fact.name), fold(fact.held.object)) and not _same_people(
+            claim.subject, had
+        )
+    if not _same_thing(claim.object, fact.held.object) or _same_people(claim.subject, fact.name):
+        return False
+    if not claim.only or (slot in families().all and slot not in _HANDED):
+        return False
+    now, then = _sole_verb(claim.predicate), _sole_verb(fact.held.phrase)
+    if now == then == "have" and " " not in role:
+        return False  # two may have the flu
+    return bool(now) and (now == then or ({now, then} <= _HAS and then != "own"))
+
+
+_BEING = frozenset({"works_as", "|be"})
+"""Slots of what somebody is."""
+_HANDED = frozenset({"owns", "drives"})
+"""Families of things that pass from one to another."""
+
+
+def _same_thing(one: str, other: str) -> bool:
+    """ "the spare room" may be our spare room, but no other room."""
+    (whose, _, thing), (of, _, known) = one.rpartition("'s "), other.rpartition("'s ")
+    told = content_stems(thing)
+    return bool(told) and told == content_stems(known) and not (whose and of and fold(whose) != fold(of))
+
+
+def _same_people(one: str, other: str) -> bool:
+    """ "Frank" may be "Uncle Frank"."""
+    return not content_stems(one).isdisjoint(content_stems(other))
 
 
 def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
     """A value of the same kind as the held one, of the same subject, in the same respect."""
-    if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", PLAN)):
+    if claim.negated or claim.effect == "ends" or claim.key.startswith(("was ", PLAN)) or _is_former(claim):
         return False
+    if claim.event and claim.predicate.split(" ")[0] in _VISITING:
+        return False  # "the choir went to Leeds to sing": it rehearses where it did
     counted = kind == "number" and not fact.key_words.isdisjoint(content_stems(claim.object))
     if fact.many and not (claim.switches or counted):
         return False  # who joins another club is in two
-    if kind != _kind(claim.object, claim.kind) or not _same_subject(claim, fact):
+    same = _same_subject(claim, fact) or _is_ours(claim, fact) or _is_near(claim, fact)
+    here = claim.key == fact.held.slot and _aspect(claim.key, "") == "place"
+    if not same or kind not in ({"name", "text"} if here else {_kind(claim.object, claim.kind)}):
         return False
     if kind == "number":
         return True
+    days = [frozenset(content_stems(said)) & _WEEKDAYS for said in (claim.object, fact.held.object)]
+    if all(days) and days[0].isdisjoint(days[1]) and not claim.switches:
+        return False  # who works in the library on Fridays may be in the shop on Saturdays
     if claim.predicate.split(" ")[0] in _GETTING - set(fact.held.phrase.split()):
         return False  # "the choir has a new website": not where it rehearses
     held = _aspect(fact.held.slot, fact.held.phrase)
@@ -574,6 +676,26 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
         return True
     open_ = any(not _aspect(key, claim.predicate) for key in (claim.key, *claim.others))
     return open_ and kind not in ("text", "name")  # "starts school" says nothing of mushrooms
+
+
+_VISITING = frozenset("went came drove travelled flew walked".split())
+
+
+def _is_ours(claim: Claim, fact: Around) -> bool:
+    """ "The hall is too cold for the choir, so we now meet at the Swan": who says "we" speaks for the choir."""
+    does = content_stems(claim.predicate)
+    return claim.of_speaker and claim.key == fact.held.slot and bool(does) and does == fact.relation
+
+
+def _is_near(claim: Claim, fact: Around) -> bool:
+    """ "switched my phone to Zenny": the same thing as the mobile contract, by another word."""
+    (owner, _, thing), (whose, _, _) = claim.subject.rpartition("'s "), fact.name.rpartition("'s ")
+    if not claim.switches or not owner or fold(owner) != fold(whose):
+        return False
+    words = content_stems(thing)
+    return bool(words) and all(
+        w in fact.subject or any(told(w).get(own, 0.0) >= ALIKE for own in fact.subject) for w in words
+    )
 
 
 def _same_subject(claim: Claim, fact: Around) -> bool:

@@ -254,10 +254,19 @@ def _by_family(claim: Claim, held: Sequence[HeldValue], teller: str) -> Decision
         return Decision("closes" if over else "opens", slot, one, over, "nothing else was believed of this")
     if one and claim.cue != "adds":
         return _one_value(claim, slot, rivals, teller)
-    if (claim.switches or (claim.cue == "closes" and slot == "uses")) and len(mates) == 1:
+    anew = claim.cue == "closes" and (slot == "uses" or _in_that_role(claim, rivals))
+    if (claim.switches or anew) and len(mates) == 1:
         return _replace(claim, slot, rivals, "the text speaks of a switch, and one was believed", one)
     why = "the wording says that it comes on top" if claim.cue == "adds" else "there may be several of these"
     return Decision("adds", slot, False, over, why)
+
+
+def _in_that_role(claim: Claim, rivals: Sequence[HeldValue]) -> bool:
+    """ "has a new piano teacher, Ms Okoro": of piano teachers one has one, whatever other teachers there are."""
+    family = families().all.get(claim.key)
+    role = claim.predicate.removeprefix("'s ").split()
+    named = family is not None and family.object == "person" and not family.bond and len(role) > 2
+    return named and all(h.phrase == claim.predicate for h in rivals)
 
 
 def _ousted(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
@@ -265,7 +274,7 @@ def _ousted(claim: Claim, held: Sequence[HeldValue]) -> list[HeldValue]:
     family = families().all.get(claim.key)
     if family is None or not family.ousts:
         return []
-    return [h for h in held if h.slot in family.ousts and fold(h.object) != fold(claim.object)]
+    return [h for h in held if h.slot in family.ousts]
 
 
 def _happened_once(slot: str) -> bool:

@@ -194,9 +194,16 @@ def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     fitting = {
         line
         for line, known, _ in rows
-        if said < set(fold(known).split()) or (plain and set(fold(known).split()) < said)
+        if (said < set(fold(known).split()) or (plain and set(fold(known).split()) < said))
+        and _may_be_of_one(name, known)
     }
     return fitting.pop() if len(fitting) == 1 else 0
+
+
+def _may_be_of_one(name: str, other: str) -> bool:
+    """Whether two things are the same one's, as far as they say whose they are."""
+    owners = {fold(said.rpartition("'s ")[0]) for said in (name, other)} - {""}
+    return len(owners) < 2
 
 
 def known_or_new(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
