@@ -551,3 +551,57 @@ def test_to_live_is_not_to_work() -> None:
         memory.remember("I live in Porto.")
 
         assert memory.recall("Where do I work?").answer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "right"),
+    [
+        ("The oak is a Durmast. My uncle felled it in 1991.", "Who felled the oak?", "Nora's uncle"),
+        ("I outran Casper in the heats, so the medal is mine.", "Who won the medal?", "Nora"),
+        ("My cousin Aline is getting married in Bruges on 3 May.", "Who is Aline marrying?", None),
+        ("I drew a comic about an otter for Harbour House.", "What's the otter's name?", None),
+        ("My dad's birthday is 7 August.", "What's my dad called?", None),
+        ("Marta's brother Joos works at the harbour.", "What is Marta's job?", None),
+        ("The water tap is in the box under the sink.", "Where is the gas tap?", None),
+        (
+            "The fuse box is in the cupboard behind the boiler.",
+            "Where is the fuse box?",
+            "cupboard behind the boiler",
+        ),
+    ],
+)
+def test_whose_part_it_was(told, text, question, right):
+    """Who did it answers, and neither who had it done to, nor where, nor whose relative, nor another sort of thing."""
+    assert answer(told(("2026-03-02", "Nora", text)), question) == right
+
+
+def test_what_a_newer_text_has_overtaken_is_not_answered(told):
+    """A later text of the same matter leads though it was not understood; then the older value may be over."""
+    memory = told(
+        ("2026-01-10", "Nora", "My parcel locker code is 5518."),
+        ("2026-03-02", "Nora", "Parcel locker again: the code they sent me today is 7730."),
+    )
+    found = memory.recall("What is my parcel locker code?")
+    assert "7730" in found.hits[0].node.content
+    assert found.answer in (None, "7730")
+
+
+def test_a_living_is_no_home(told):
+    """What is asked in a figure is looked for in plain words."""
+    memory = told(
+        ("2026-01-10", "Nora", "I live in Ghent with my husband Joos and our twins."),
+        ("2026-01-11", "Nora", "I'm a district nurse, mostly night shifts."),
+    )
+    found = memory.recall("What do I do for a living?")
+    assert "nurse" in found.hits[0].node.content
+
+
+def test_numbered_things_are_told_apart(told):
+    """What becomes of truck 3 leaves truck 1 to whom it was given."""
+    memory = told(
+        ("2026-01-10", "Nora", "Truck 1 is assigned to Wim."),
+        ("2026-01-10", "Nora", "Truck 3 is assigned to Els."),
+        ("2026-02-10", "Nora", "Els has left. Truck 3 goes to Omar as of now."),
+    )
+    assert any("Truck 1 is assigned to Wim" in fact.content for fact in memory.list(type="Fact").items)
+    assert "Wim" in memory.recall("Who has truck 1?").hits[0].node.content

@@ -197,3 +197,27 @@ def test_what_replaced_a_turn_but_speaks_of_something_else_stays_where_it_is() -
 
     assert order(question, course, *others, sorry, replaced={1: [14]})[0] == 1
     assert order(question, course, *others, moved, replaced={1: [14]})[0] == 14
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "If I won a car I'd park it at the quay in Ghent.",
+        "My neighbour says I park my car at the quay in Ghent.",
+        "Years ago I parked my car at the quay in Ghent.",
+        "I dreamt that I park my car at the quay in Ghent.",
+    ],
+)
+def test_what_might_be_or_was_is_no_newer_version(later: str) -> None:
+    """What is imagined, told by others or long past does not overtake how things are."""
+    question, told = "Where do I park my car?", ("I park my car behind the mill.", "user", 1)
+
+    assert order(question, told, (later, "user", 60))[0] == 1
+    assert order(question, told, ("I park my car at the quay in Ghent.", "user", 60))[0] == 2
+
+
+def test_another_one_who_says_i_is_no_newer_version() -> None:
+    """Where Ben parks is not where I park."""
+    mine, his = ("I park my car behind the mill.", "ana", 1), ("I park my car at the quay.", "ben", 60)
+
+    assert order("Where do I park my car?", mine, his)[0] == 1

@@ -295,6 +295,7 @@ class _Versions:
         self.further = {at: words - asked_for for at, words in said.items()}
         self.changes = {at for at in best if _says(board.turns[at].described.words, _change_phrases())}
         self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
+        self.numbered = {need.stem for need in self.wanted if need.stem.isdigit()}
         self.openly = bool(_MANNER.search(asked.text)) and not _NOW.search(asked.text)
         self.now = bool(_NOW.search(asked.text) or _THEN.search(asked.text))
 
@@ -336,6 +337,8 @@ class _Versions:
             return False
         if old.speaker != new.speaker and (self.asked.people or _MINE.search(self.asked.text)):
             return False
+        if self.numbered & set(old.described.words.split()) - set(new.described.words.split()):
+            return False  # what is said of truck 3 is no news of truck 1
         kinds = self.asked.wants & ~NAME
         return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
 
