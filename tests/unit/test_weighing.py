@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from worldline.read import weighing
 from worldline.read.candidates import Item, SaidTurn, of_turns
-from worldline.read.weighing import About, Ground, measured, reach, suited
+from worldline.read.weighing import About, Ground, Suited, measured, reach, suited
 from worldline.reading.questions import read_question
 from worldline.rules.happenings import cut_all
 
@@ -35,10 +35,11 @@ def test_how_near_the_best_comes_is_the_same_in_any_order():
     """What a value is compared with on the way decides only what need not be looked at."""
     asked = ground("Where does Ana live?")
     able = [item for item in ITEMS if item.kind in weighing.FITS[asked.question.wants]]
-    alone = [reach(asked, [item]) for item in able]
+    alone = [reach(asked, Suited(asked, [item])) for item in able]
+    orders = [Suited(asked, order) for order in itertools.permutations(able)]
 
     assert max(alone) > 0
-    assert {reach(asked, order) for order in itertools.permutations(able)} == {max(alone)}
+    assert {reach(asked, order) for order in orders} == {max(alone)}
 
 
 def test_a_value_that_suits_no_better_is_not_looked_at(monkeypatch):
@@ -47,7 +48,7 @@ def test_a_value_that_suits_no_better_is_not_looked_at(monkeypatch):
     monkeypatch.setattr(weighing, "_covered", lambda _, item, **__: looked.append(item.value) or 1.0)
     asked = ground("Where does Ana live?")
 
-    reach(asked, [ITEMS[0], *ITEMS[:2]])
+    reach(asked, Suited(asked, [ITEMS[0], *ITEMS[:2]]))
 
     assert looked == ["Porto"]
 
@@ -82,20 +83,25 @@ QUESTIONS = (
 )
 
 
-def test_what_is_told_apart_at_once_changes_no_weight():
+def test_what_is_told_apart_at_once_changes_no_weight(monkeypatch):
     """Facts without a word of the question are noted once; every candidate weighs what it weighs without the note."""
-    silent = 0
+    silent, note = 0, weighing._note_silent
     for text in QUESTIONS:
         for roles in ({}, {"colleagu": frozenset({"jonas"})}):
             asked = ground(text)
             asked = Ground(asked.question, About(NAMES, NAMES, roles), {}, {}, {})
-            able = suited(asked, FACTS)
             plain = Ground(asked.question, asked.about, {}, {}, {})
-            silent += len(asked.silent)
+            monkeypatch.setattr(weighing, "_note_silent", note)
+            able = suited(asked, FACTS)
+            monkeypatch.setattr(weighing, "_note_silent", lambda *_: None)
+            every = suited(plain, FACTS)
+            silent += len(able.silent)
 
-            assert reach(asked, able) == reach(plain, able)
-            assert list(measured(asked, FACTS, able)) == list(measured(plain, FACTS, able))
-            for item in able:
+            assert not every.silent
+            assert {*able.telling, *able.among(able.silent)} == set(every.telling)
+            assert reach(asked, able) == reach(plain, every)
+            assert list(measured(asked, FACTS, able)) == list(measured(plain, FACTS, every))
+            for item in every.telling:
                 for widely in (False, True):
                     said = weighing._covered(asked, item, widely=widely)
                     assert said == weighing._covered(plain, item, widely=widely)
