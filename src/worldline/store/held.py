@@ -757,8 +757,10 @@ class Held:
         """How much a view holds, as it was counted after some changeset."""
         self.counted: dict[int, Any] = {}
         """By tenant, what was counted for a reader and is still to be written down."""
-        self.facts: dict[tuple[int, int], dict[int, Any]] = {}
+        self.facts: dict[tuple[int, int], Any] = {}
         """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
+        self.ends: dict[int, Any] = {}
+        """By the number of a fact, what may answer of it, as long as it is the same fact that was read."""
         self.landmarks: dict[tuple[str, int], Any] = {}
         """By id and by when it was said, the landmarks that a text tells of."""
         self.waiting: dict[int, Waiting] = {}
@@ -782,6 +784,7 @@ class Held:
         self.counts.clear()
         self.counted.clear()
         self.facts.clear()
+        self.ends.clear()
         self.landmarks.clear()
         self.waiting.clear()
         self.shown.clear()
@@ -815,6 +818,7 @@ class Held:
         self.counts.clear()
         self.counted.clear()
         self.facts.clear()
+        self.ends.clear()
         self.swept.discard(tenant)
         self.waiting.clear()
 
