@@ -297,6 +297,12 @@ class VectorIndex:
             known = self.cold._few.cosines(query, nodes) if self.cold is not None else {}
             return known | self._few.cosines(query, nodes)
 
+    def catch_up(self, view: View, newest: Newest, width: int) -> None:
+        """Takes in what was stored since, where there is so much that the next question would wait for it."""
+        if newest.vector > EXACT:
+            with self._lock:
+                self._catch_up(view, newest, width, bound=True)
+
     def take(self, rows: Sequence[Row], width: int) -> None:
         """Passages with their vectors, to be compared with no look for more."""
         self._few.take(rows, width)
@@ -767,6 +773,8 @@ class Held:
         """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.unseen: dict[str, int] = {}
+        """By tenant, how many vectors were stored since its index was last caught up by a write."""
         self.leaves: dict[int, Any] = {}
         """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
         self.met: set[tuple[int, str]] = set()
