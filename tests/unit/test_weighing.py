@@ -3,11 +3,13 @@
 import itertools
 from datetime import UTC, datetime
 
+from worldline.clock import FOREVER
 from worldline.read import weighing
-from worldline.read.candidates import Item, SaidTurn, of_turns
+from worldline.read.candidates import Item, SaidTurn, of_facts, of_turns
 from worldline.read.weighing import About, Ground, Suited, measured, reach, suited
 from worldline.reading.questions import read_question
 from worldline.rules.happenings import cut_all
+from worldline.store.search import FactAround
 
 NAMES = frozenset({"ana"})
 
@@ -124,3 +126,27 @@ def test_a_value_is_told_whole():
     assert values("It costs 80 euros a year.", {"duration"}) == []
     assert values("It took a year.", {"duration"}) == ["a year"]
     assert values("The scanner in the office is slow.", {"spot"}) == ["the office"]
+
+
+def around(node, start, end, slot="works_at", withdrawn=False):
+    """A fact of Ana's that was said by turn 7."""
+    return FactAround(
+        node, 1, "Ana", slot, "works at", 0, "Norvia", "text", False, True, start, end, 0, "day",
+        "Ana works at Norvia", 7, (0, 10), start, 0, node, withdrawn, f"{node:02x}",
+    )  # fmt: skip
+
+
+def test_what_is_kept_of_a_fact_is_what_would_be_made_of_it():
+    """At any moment, before and after a fact begins and ends, beside its turn, and where the fact is told otherwise."""
+    day = 86_400_000_000
+    first = [around(1, 2 * day, 5 * day), around(2, 3 * day, FOREVER), around(3, 0, 4 * day, "was lives_in")]
+    again = [first[0], around(2, 3 * day, 4 * day), around(3, 0, 4 * day, "was lives_in", withdrawn=True)]
+    turn = {7: SaidTurn(7, "I work at Norvia.", "Ana", day, 0, False, cut_all(["I work at Norvia."])[0])}
+    kept, states = {}, set()
+    for facts, now in itertools.product((first, again, first), (0, 2 * day, 3 * day, 4 * day, 5 * day, day)):
+        for turns, but in itertools.product(({}, turn), ((), {"ana"})):
+            items = list(of_facts(facts, turns, now, but, kept))
+            states |= {item.state for item in items}
+
+            assert items == list(of_facts(facts, turns, now, but))
+    assert states == {"holds", "over", "ahead", "passed", "withdrawn"}
