@@ -74,8 +74,10 @@ class Store(Protocol):
     counted: dict[int, Any]
     landmarks: dict[tuple[str, int], Any]
     waiting: dict[int, Any]
-    facts: dict[tuple[int, int], dict[int, Any]]
+    facts: dict[tuple[int, int], Any]
+    ends: dict[int, Any]
     swept: set[str]
+    unseen: dict[str, int]
     leaves: dict[int, Any]
     met: set[tuple[int, str]]
     shown: dict[int, dict[int, int]]
@@ -226,6 +228,9 @@ class Vectors(Protocol):
 
     def cosines(self, view: View, query: Any, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
+
+    def catch_up(self, view: View, newest: Any, width: int) -> None:
+        """Takes in what was stored since, where there is so much that the next question would wait for it."""
 
 
 class Bindings(Protocol):

@@ -586,14 +586,34 @@ def test_a_fact_that_is_forgotten_elsewhere_is_not_kept_in_mind(tmp_path: Path) 
     with Memory.open(path, plain) as memory, Memory.open(path, plain) as other:
         memory.remember("Rosa works at Norvia.", speaker="Ana")
         memory.remember("Rosa lives in Lisbon.", speaker="Ana")
+        for tea in (
+            "green",
+            "black",
+            "white",
+            "mint",
+            "sage",
+            "plum",
+            "apple",
+            "fennel",
+            "nettle",
+            "rooibos",
+        ):
+            memory.remember(f"Rosa likes {tea} tea.", speaker="Ana")
         asked = "Where does Rosa work?"
-        assert memory.recall(asked).answer == "Norvia"
+        for one in (memory, other):
+            assert one.recall(asked).answer == "Norvia"
+            one.recall(
+                "Which tea does Rosa like?"
+            )  # what is made of a fact whose turn is not shown is kept too
+            assert "Norvia" in str(one.handle.store.ends)
         turn = next(node for node in other.list("Turn").items if "Norvia" in node.content)
         other.forget(turn.id, confirm=True)
 
         found = memory.recall(asked)
         assert found.answer is None
         assert "Norvia" not in found.text
+        for one in (memory, other):
+            assert "Norvia" not in f"{one.handle.store.ends}{one.handle.store.facts}"
 
 
 TOLD = (

@@ -13,6 +13,7 @@ from worldline import Config, Memory
 from worldline.store import held, packing
 from worldline.store.sqlite import put_back, reading_only
 from worldline.testing import HashEmbedder
+from worldline.write import afterwards
 
 PLAIN = Config(embedder="none", understand="off")
 TEXTS = 600
@@ -194,3 +195,34 @@ def test_bits_stand_for_vectors() -> None:
         assert int(found.argmax()) == 4
         bits = packing._packed((query > 0)[None, :])[:, 0]
         assert held.apart(bits, None).tolist() == [int(((one > 0) != (query > 0)).sum()) for one in kept]
+
+
+def test_signs_are_there_before_the_first_question(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who stores very many vectors lets the index take them in; the question finds the same as if it had to."""
+    monkeypatch.setattr(afterwards, "SIGNED", 100)
+    with opened(path) as memory:
+        memory.scoped(user="bo").remember(
+            messages=[{"name": "bo", "content": f"other{n}"} for n in range(120)]
+        )
+    assert files(path)
+    counts = read(monkeypatch)
+    found = told(path)
+    for one in files(path):
+        one.unlink()
+
+    assert sum(counts) < TEXTS // 4
+    assert told(path) == found
+
+
+def test_flush_leaves_signs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was stored without an embedder gets vectors, and signs, with `flush`."""
+    with Memory.open(path, PLAIN) as plain:
+        plain.remember("a last text")
+    assert not files(path)
+    with opened(path) as memory:
+        assert memory.flush() == 1
+    assert files(path)
+    counts = read(monkeypatch)
+
+    told(path)
+    assert sum(counts) == 0

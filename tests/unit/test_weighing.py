@@ -3,11 +3,13 @@
 import itertools
 from datetime import UTC, datetime
 
+from worldline.clock import FOREVER
 from worldline.read import weighing
-from worldline.read.candidates import Item, SaidTurn, of_turns
-from worldline.read.weighing import About, Ground, measured, reach, suited
+from worldline.read.candidates import Item, SaidTurn, of_facts, of_turns
+from worldline.read.weighing import About, Ground, Suited, measured, reach, suited
 from worldline.reading.questions import read_question
 from worldline.rules.happenings import cut_all
+from worldline.store.search import FactAround
 
 NAMES = frozenset({"ana"})
 
@@ -35,10 +37,11 @@ def test_how_near_the_best_comes_is_the_same_in_any_order():
     """What a value is compared with on the way decides only what need not be looked at."""
     asked = ground("Where does Ana live?")
     able = [item for item in ITEMS if item.kind in weighing.FITS[asked.question.wants]]
-    alone = [reach(asked, [item]) for item in able]
+    alone = [reach(asked, Suited(asked, [item])) for item in able]
+    orders = [Suited(asked, order) for order in itertools.permutations(able)]
 
     assert max(alone) > 0
-    assert {reach(asked, order) for order in itertools.permutations(able)} == {max(alone)}
+    assert {reach(asked, order) for order in orders} == {max(alone)}
 
 
 def test_a_value_that_suits_no_better_is_not_looked_at(monkeypatch):
@@ -47,7 +50,7 @@ def test_a_value_that_suits_no_better_is_not_looked_at(monkeypatch):
     monkeypatch.setattr(weighing, "_covered", lambda _, item, **__: looked.append(item.value) or 1.0)
     asked = ground("Where does Ana live?")
 
-    reach(asked, [ITEMS[0], *ITEMS[:2]])
+    reach(asked, Suited(asked, [ITEMS[0], *ITEMS[:2]]))
 
     assert looked == ["Porto"]
 
@@ -82,20 +85,25 @@ QUESTIONS = (
 )
 
 
-def test_what_is_told_apart_at_once_changes_no_weight():
+def test_what_is_told_apart_at_once_changes_no_weight(monkeypatch):
     """Facts without a word of the question are noted once; every candidate weighs what it weighs without the note."""
-    silent = 0
+    silent, note = 0, weighing._note_silent
     for text in QUESTIONS:
         for roles in ({}, {"colleagu": frozenset({"jonas"})}):
             asked = ground(text)
             asked = Ground(asked.question, About(NAMES, NAMES, roles), {}, {}, {})
-            able = suited(asked, FACTS)
             plain = Ground(asked.question, asked.about, {}, {}, {})
-            silent += len(asked.silent)
+            monkeypatch.setattr(weighing, "_note_silent", note)
+            able = suited(asked, FACTS)
+            monkeypatch.setattr(weighing, "_note_silent", lambda *_: None)
+            every = suited(plain, FACTS)
+            silent += len(able.silent)
 
-            assert reach(asked, able) == reach(plain, able)
-            assert list(measured(asked, FACTS, able)) == list(measured(plain, FACTS, able))
-            for item in able:
+            assert not every.silent
+            assert {*able.telling, *able.among(able.silent)} == set(every.telling)
+            assert reach(asked, able) == reach(plain, every)
+            assert list(measured(asked, FACTS, able)) == list(measured(plain, FACTS, every))
+            for item in every.telling:
                 for widely in (False, True):
                     said = weighing._covered(asked, item, widely=widely)
                     assert said == weighing._covered(plain, item, widely=widely)
@@ -118,3 +126,27 @@ def test_a_value_is_told_whole():
     assert values("It costs 80 euros a year.", {"duration"}) == []
     assert values("It took a year.", {"duration"}) == ["a year"]
     assert values("The scanner in the office is slow.", {"spot"}) == ["the office"]
+
+
+def around(node, start, end, slot="works_at", withdrawn=False):
+    """A fact of Ana's that was said by turn 7."""
+    return FactAround(
+        node, 1, "Ana", slot, "works at", 0, "Norvia", "text", False, True, start, end, 0, "day",
+        "Ana works at Norvia", 7, (0, 10), start, 0, node, withdrawn, f"{node:02x}",
+    )  # fmt: skip
+
+
+def test_what_is_kept_of_a_fact_is_what_would_be_made_of_it():
+    """At any moment, before and after a fact begins and ends, beside its turn, and where the fact is told otherwise."""
+    day = 86_400_000_000
+    first = [around(1, 2 * day, 5 * day), around(2, 3 * day, FOREVER), around(3, 0, 4 * day, "was lives_in")]
+    again = [first[0], around(2, 3 * day, 4 * day), around(3, 0, 4 * day, "was lives_in", withdrawn=True)]
+    turn = {7: SaidTurn(7, "I work at Norvia.", "Ana", day, 0, False, cut_all(["I work at Norvia."])[0])}
+    kept, states = {}, set()
+    for facts, now in itertools.product((first, again, first), (0, 2 * day, 3 * day, 4 * day, 5 * day, day)):
+        for turns, but in itertools.product(({}, turn), ((), {"ana"})):
+            items = list(of_facts(facts, turns, now, but, kept))
+            states |= {item.state for item in items}
+
+            assert items == list(of_facts(facts, turns, now, but))
+    assert states == {"holds", "over", "ahead", "passed", "withdrawn"}

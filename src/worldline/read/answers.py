@@ -43,6 +43,7 @@ from worldline.read.sound import in_its_part, is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,
+    Suited,
     is_left,
     is_settled,
     key_of,
@@ -684,7 +685,7 @@ class Reply(Struct, frozen=True):
     items: tuple[Item, ...]
 
 
-def reply(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> Reply | None:
+def reply(ground: Ground, items: Sequence[Item], able: Suited) -> Reply | None:
     """The answer, if one of the suited candidates is sure."""
     asked = ground.question
     if asked.wants not in FITS:
@@ -799,7 +800,7 @@ def _listed(best: Reply, ranked: Sequence[Reply]) -> Reply | None:
     return Reply("; ".join(m.text for m in mates), best.probability, tuple(m.items[0] for m in mates))
 
 
-def weighed(ground: Ground, items: Sequence[Item], able: Sequence[Item]) -> list[Reply]:
+def weighed(ground: Ground, items: Sequence[Item], able: Suited) -> list[Reply]:
     """The values by how likely each is the answer, one reply a value: they share one with "none of these"."""
     groups: dict[str, list[tuple[float, Item]]] = {}
     for item, features in measured(ground, items, able):

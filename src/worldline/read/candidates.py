@@ -17,10 +17,10 @@ and the turn around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -204,38 +204,67 @@ class SaidTurn(Struct, frozen=True):
 # From facts -----------------------------------------------------------------------------------------
 
 
+class Ends(NamedTuple):
+    """The candidates of a fact that no turn at hand says, and the time from and up to which they are these."""
+
+    fact: FactAround
+    since: Instant
+    until: Instant
+    items: Sequence[Item]
+
+
 def of_facts(
-    facts: Sequence[FactAround], turns: dict[int, SaidTurn], now: Instant, but: Collection[str] = ()
+    facts: Sequence[FactAround],
+    turns: Mapping[int, SaidTurn],
+    now: Instant,
+    but: Collection[str] = (),
+    kept: dict[int, Ends] | None = None,
 ) -> Iterator[Item]:
     """Both ends of every fact, each as an answer; not those that go by one of these folded names.
 
-    Of what was so once even these are told, because what is known to be over says what else is.
+    Of what was so once even these are told, because what is known to be over says what else is. Most facts are the
+    same at the next question: what was made of them is kept by their number.
     """
+    kept = {} if kept is None else kept
     for fact in facts:
-        family = _family(fact.slot)
-        state = _state(fact, now)
-        turn = turns.get(fact.event)
-        said = (_sentence_of(turn, fact) if turn else "") or fact.text
-        kind = _kind(fact.value, fact.kind, family.object if family is not None else "")
-        item = Item(
-            dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
-            fact.said_at or fact.start, turn.speaker if turn else "", "O", family.name if family else "", fact.slot,
-            fact.phrase, fact.node, state, fact.start, max(0, said.find(fact.value)), id=fact.id,
-        )  # fmt: skip
-        yield item
-        named = fact.subject_name[:1].isupper()
-        if (family is not None or named) and (fold(fact.subject_name) not in but or fact.slot[:4] == "was "):
-            yield replace(
-                item,
-                value=fact.subject_name,
-                kind="name" if named else "thing",
-                other=fact.value,
-                role="S",
-                at=0,
-            )
-        shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and kind != "date" else ""
-        if shown:
-            yield replace(item, value=shown, kind="date", role="T", at=0)
+        if turn := turns.get(fact.event):
+            items: Sequence[Item] = list(_ends(fact, turn, now))
+        else:
+            ends = kept.get(fact.node)
+            if ends is None or ends.fact is not fact or not ends.since <= now < ends.until:
+                ends = kept[fact.node] = _kept(fact, now)
+            items = ends.items
+        for item in items:
+            if item.role != "S" or fold(item.value) not in but or fact.slot[:4] == "was ":
+                yield item
+
+
+def _kept(fact: FactAround, now: Instant) -> Ends:
+    """What may be kept of a fact, until it begins or ends."""
+    passed = [at for at in (fact.start, fact.end) if at <= now]
+    ahead = [at for at in (fact.start, fact.end) if at > now]
+    return Ends(
+        fact, max(passed, default=-FOREVER), min(ahead, default=FOREVER + 1), tuple(_ends(fact, None, now))
+    )
+
+
+def _ends(fact: FactAround, turn: SaidTurn | None, now: Instant) -> Iterator[Item]:
+    family = _family(fact.slot)
+    said = (_sentence_of(turn, fact) if turn else "") or fact.text
+    kind = _kind(fact.value, fact.kind, family.object if family is not None else "")
+    item = Item(
+        dated(fact) if kind == "date" else fact.value, kind, fact.subject_name, said, fact.event,
+        fact.said_at or fact.start, turn.speaker if turn else "", "O", family.name if family else "", fact.slot,
+        fact.phrase, fact.node, _state(fact, now), fact.start, max(0, said.find(fact.value)), id=fact.id,
+    )  # fmt: skip
+    yield item
+    named = fact.subject_name[:1].isupper()
+    if family is not None or named:
+        kind_ = "name" if named else "thing"
+        yield replace(item, value=fact.subject_name, kind=kind_, other=fact.value, role="S", at=0)
+    shown = show_date(fact.start, fact.precision, fact.offset) if fact.dated and kind != "date" else ""
+    if shown:
+        yield replace(item, value=shown, kind="date", role="T", at=0)
 
 
 @lru_cache(maxsize=4096)

@@ -233,7 +233,7 @@ def gathered(
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     never = frozenset[str]() if asks_for_own_name(question) else whom.names | whom.me
     items = [
-        *of_facts(facts, by_key, now, never),
+        *of_facts(facts, by_key, now, never, view.store.ends),
         *of_turns(turns, SPANS[question.wants]),
         *behind(turns, anchors),
     ]

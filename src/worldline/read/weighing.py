@@ -8,8 +8,9 @@ the family of the relation. The weights that turn features into a probability st
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
 from msgspec import Struct
 
@@ -91,6 +92,8 @@ class Ground(Struct, frozen=True):
     """Those of the speakers, as they are written, that are no people."""
     covered: dict[tuple[frozenset[str], frozenset[str], bool], float] = {}
     """How much of the question was met by which words, because the candidates of a sentence share them."""
+    theirs: dict[tuple[int, str], bool] = {}
+    """Whether a sentence of a turn can speak of those asked about, because its values share it."""
     silent: set[str] = set()
     """Names, values and phrases of facts in which no word has anything to do with those of the question."""
 
@@ -125,10 +128,40 @@ class _Wish(Struct, frozen=True):
     """Whether not everything of a kind will do."""
     calling: bool
     """Whether somebody of a profession is asked for."""
+    called: bool
+    """Whether it is asked what something is called."""
+    coded: bool
+    """Whether a number is asked for that counts nothing: a code, an account."""
+    own_name: bool
+    """Whether somebody wants to know their own name."""
 
 
-def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
-    """The candidates that can be the answer at all, whatever became of their values elsewhere."""
+class Suited:
+    """The candidates that can be the answer at all, whatever became of their values elsewhere.
+
+    Most facts of somebody are silent: no word of theirs has to do with the question. Whether such a one can be the
+    answer is looked at where something hangs on it, once.
+    """
+
+    def __init__(
+        self, ground: Ground, telling: Sequence[Item], silent: Sequence[Item] = (), wish: _Wish | None = None
+    ) -> None:
+        self._ground, self._wish, self._able = ground, wish, dict[int, bool]()
+        self.telling, self.silent = telling, silent
+
+    def among(self, silent: Iterable[Item]) -> Iterator[Item]:
+        """Those of some silent ones that can be the answer."""
+        for item in silent:
+            able = self._able.get(id(item))
+            if able is None:
+                able = self._wish is None or _may_answer(self._ground, item, self._wish)
+                self._able[id(item)] = able
+            if able:
+                yield item
+
+
+def suited(ground: Ground, items: Sequence[Item]) -> Suited:
+    """The candidates of a kind that suits, those apart that say nothing of what is asked."""
     asked = ground.question
     fits, wish = (
         FITS[asked.wants],
@@ -136,22 +169,29 @@ def suited(ground: Ground, items: Sequence[Item]) -> list[Item]:
             frozenset(words(asked.text)),
             asked.wants in _SHAPED or asked.noun in _DESCRIBED,
             asked.wh != "which" and asked.noun in listed_words("professions.txt"),
+            bool(_CALLED.search(asked.text)),
+            asked.wants == "code" or (asked.wants == "thing" and bool(_NUMBER_OF.search(asked.text))),
+            asks_for_own_name(asked),
         ),
     )
-    able = [item for item in items if item.kind in fits and _may_answer(ground, item, wish)]
-    _note_silent(ground, able)
-    return able
+    fitting = [item for item in items if item.kind in fits]
+    _note_silent(ground, [item for item in items if item.fact and (item.role == "O" or item.kind in fits)])
+    silent = [item for item in fitting if _is_silent(ground, item)]
+    apart = set(map(id, silent))
+    telling = [item for item in fitting if id(item) not in apart and _may_answer(ground, item, wish)]
+    return Suited(ground, telling, silent, wish)
 
 
-def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
+def _note_silent(ground: Ground, facts: Sequence[Item]) -> None:
     """Looks once at all words of all facts: most facts of somebody have none of what is asked, in any wording.
 
     Where a role is asked about, whoever fills it stands for it; where no word is left, everything meets it halfway.
+    The ends of a fact have the same words, so that one of them is looked at.
     """
     if ground.about.roles or not ground.question.words:
         return
-    facts = [item for item in able if item.fact]
-    said = {text for item in facts for text in (item.phrase, item.other, item.value) if text.isascii()}
+    ends = [item for item in facts if item.role != "S"]
+    said = {text for item in ends for text in (item.phrase, item.other, item.value) if text.isascii()}
     stems = {text: stems_of(text) for text in said}
     every = set[str]().union(*stems.values())
     asked, meets = ground.question, set[str]()
@@ -168,54 +208,57 @@ def _note_silent(ground: Ground, able: Sequence[Item]) -> None:
 def _is_silent(ground: Ground, item: Item) -> bool:
     """Whether a fact meets nothing of the question, by its words or by its family, as far as was looked."""
     silent = ground.silent
-    told = item.phrase not in silent or item.other not in silent or item.value not in silent
-    return item.fact != 0 and not told and family_asked(ground.question, item) is None
+    said = item.value in silent and item.phrase in silent and item.other in silent
+    return said and item.fact != 0 and family_asked(ground.question, item) is None
 
 
-def measured(
-    ground: Ground, items: Sequence[Item], able: Sequence[Item]
-) -> Iterator[tuple[Item, dict[str, float]]]:
+def measured(ground: Ground, items: Sequence[Item], able: Suited) -> Iterator[tuple[Item, dict[str, float]]]:
     """Those of the suited candidates that nothing among all of them speaks against, with their features."""
     mode = ground.question.mode
-    later = [*_later(ground.question, items, able), *_else(ground.question, items, able)]
+    later = [*_later(ground.question, items, able.telling), *_else(ground.question, items, able.telling)]
     gone = _gone(items, mode) if mode != "former" else frozenset()
     gone |= _former(items) if mode == "now" else frozenset()
     gone |= {(item.turn, key_of(item.value)) for item in later}
     still = _still(items) if mode == "former" else frozenset()
-    kept = [
-        item
-        for item in able
-        if item.kind != "phrase"
-        and item not in later
-        and not (still and key_of(item.value) in still)
-        and not (gone and _has_gone(item, gone))
-    ]
+
+    def kept(some: Iterable[Item]) -> Iterator[Item]:
+        for item in some:
+            if (
+                item.kind != "phrase"
+                and item not in later
+                and not (still and key_of(item.value) in still)
+                and not (gone and _has_gone(item, gone))
+            ):
+                yield item
+
     room = len(ground.question.words) // (2 if is_settled(ground.question) else 3)
+    stay = list(kept(able.telling))
     telling = [
-        i for i in kept if _covered(ground, i) >= LEAST or family_asked(ground.question, i) is not None
+        i for i in stay if _covered(ground, i) >= LEAST or family_asked(ground.question, i) is not None
     ]
-    field = _field(kept, telling)
+    if not telling:
+        return
+    field = _field(stay, able.silent, telling, lambda silent: kept(able.among(silent)))
     for item in telling:  # few are, and of the others nothing more need be known
         features = _features(ground, item, field)
         if features["missing"] <= room:
             yield item, features
 
 
-def reach(ground: Ground, able: Sequence[Item]) -> float:
+def reach(ground: Ground, able: Suited) -> float:
     """How near any value comes to being the answer: 0 where nothing of the wanted kind stands there.
 
     It suits what is wanted, its clause is about those who are asked about and meets the words of the question, and
     it is what the question calls it.
     """
     best, fits = 0.0, FITS[ground.question.wants]
-    silent = [item for item in able if _is_silent(ground, item)]
-    apart = set(map(id, silent))
-    for item in able if not apart else [item for item in able if id(item) not in apart]:
+    for item in able.telling:
         best = max(best, _reach(ground, item, best))
-    for item in sorted(silent, key=lambda item: -fits[item.kind]):
+    for item in sorted(able.silent, key=lambda item: -fits[item.kind]):
         if fits[item.kind] ** 2 * UNSAID <= best:
             break
-        best = max(best, _reach(ground, item, best))
+        for one in able.among((item,)):
+            best = max(best, _reach(ground, one, best))
     return best
 
 
@@ -393,18 +436,26 @@ def _still(items: Sequence[Item]) -> frozenset[str]:
     )
 
 
-def _field(kept: Sequence[Item], telling: Sequence[Item]) -> _Field:
-    """What all of them say of the slots and turns of the few that tell something."""
+def _field(
+    kept: Sequence[Item],
+    silent: Sequence[Item],
+    telling: Sequence[Item],
+    able: Callable[[Iterable[Item]], Iterator[Item]],
+) -> _Field:
+    """What all say, also the silent ones that are able, of the slots and turns of the few that tell something."""
     newest: dict[tuple[str, str, str], int] = {}
     values: dict[tuple[int, str], set[str]] = {(item.turn, item.kind): set() for item in telling}
     slots = {item.slot for item in telling if item.slot}
-    for item in kept if telling else ():
+    beside = [item for item in silent if item.slot in slots or (item.turn, item.kind) in values]
+    for item in chain(kept, able(beside)):
         if (item.turn, item.kind) in values:
             values[item.turn, item.kind].add(key_of(item.value))
         if item.slot in slots:
             slot = slot_of(item)
             newest[slot] = max(newest.get(slot, 0), item.start)
-    latest = max((i.said_at for i in kept), default=0)
+    latest = max(item.said_at for item in kept)
+    later = sorted((item for item in silent if item.said_at > latest), key=lambda item: -item.said_at)
+    latest = next((item.said_at for item in able(later)), latest)
     return _Field(newest, latest, {where: len(said) for where, said in values.items()})
 
 
@@ -430,7 +481,7 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
     if item.role == "T" and asked.wants != "date":
         return False
     folded = fold(item.value)
-    if (folded in ground.about.me or folded in ground.about.names) and not asks_for_own_name(asked):
+    if (folded in ground.about.me or folded in ground.about.names) and not wish.own_name:
         return False
     own = _telling(item.value)
     if not own or (item.kind in _INSIDE and wish.inside.issuperset(own)):
@@ -443,12 +494,11 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
         return False
     if (wish.shaped or item.kind == "count" or len(own) == 2) and not _is_of_the_kind(asked, item, own):
         return False
-    if asked.wants == "name" and item.kind == "thing" and not _CALLED.search(asked.text):
+    if asked.wants == "name" and item.kind == "thing" and not wish.called:
         return False
     if asked.wants in ("thing", "place") and item.kind == "name" and is_persons_name(item.value):
         return False
-    coded = asked.wants == "code" or (asked.wants == "thing" and _NUMBER_OF.search(asked.text))
-    if coded and item.kind != "contact" and not any(c.isdigit() for c in item.value):
+    if wish.coded and item.kind != "contact" and not any(c.isdigit() for c in item.value):
         return False
     if asked.apart and not _was_before(asked, item) and names_in(item.sentence) & _apart(asked):
         return False
@@ -467,7 +517,12 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
         return False
     if asked.mode == "now" and item.kind in ("code", "figure", "spot") and _ONCE.search(clause(item)):
         return False
-    return _is_about(ground, item) if item.other else _is_theirs(ground, item)
+    if item.other:
+        return _is_about(ground, item)
+    theirs = ground.theirs.get((item.turn, item.sentence))
+    if theirs is None:
+        theirs = ground.theirs[item.turn, item.sentence] = _is_theirs(ground, item)
+    return theirs
 
 
 def _is_of_another_calling(ground: Ground, item: Item) -> bool:
@@ -576,7 +631,8 @@ _TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
 
 def is_left(item: Item) -> bool:
     """Whether something "moved from" this value "to" another."""
-    if item.fact or not _CHANGED.search(item.sentence[: item.at]):
+    before = item.sentence[: item.at]
+    if item.fact or before.rstrip()[-4:].lower() != "from" or not _CHANGED.search(before):
         return False
     return bool(_TO.match(item.sentence[item.at + len(item.value) :]))
 
@@ -823,8 +879,16 @@ def _gap(asked: Question, item: Item) -> float:
 
 def nearness(asked: Question, item: Item) -> float:
     """How close the value stands to the words that were asked about."""
-    low = item.sentence.lower()
-    places = [m.start() for m in re.finditer(r"[^\W_]+", low) if stem(m.group()) in asked.words]
+    places = [begin for begin, said in _placed(item.sentence) if said in asked.words]
     if not places:
         return 0.0
     return 1 / (1 + min(abs(p - item.at) for p in places) / 20)
+
+
+@lru_cache(maxsize=256)
+def _placed(sentence: str) -> Sequence[tuple[int, str]]:
+    """Where each word of a sentence begins, and its stem; many candidates share one."""
+    return [(found.start(), stem(found.group())) for found in _SAID.finditer(sentence.lower())]
+
+
+_SAID = re.compile(r"[^\W_]+")

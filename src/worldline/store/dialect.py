@@ -326,6 +326,9 @@ class ScannedIndex:
             " + coalesce(max(x.cosine) FILTER (WHERE x.part = 0), max(x.cosine)) DESC, x.node LIMIT :most"
         )
 
+    def catch_up(self, view: View, newest: Newest, width: int) -> None:
+        """Nothing to do: the server compares."""
+
     def cosines(self, view: View, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """As in memory; from the server where they are not there."""
         held = self._memory

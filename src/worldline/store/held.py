@@ -297,6 +297,12 @@ class VectorIndex:
             known = self.cold._few.cosines(query, nodes) if self.cold is not None else {}
             return known | self._few.cosines(query, nodes)
 
+    def catch_up(self, view: View, newest: Newest, width: int) -> None:
+        """Takes in what was stored since, where there is so much that the next question would wait for it."""
+        if newest.vector > EXACT:
+            with self._lock:
+                self._catch_up(view, newest, width, bound=True)
+
     def take(self, rows: Sequence[Row], width: int) -> None:
         """Passages with their vectors, to be compared with no look for more."""
         self._few.take(rows, width)
@@ -757,14 +763,18 @@ class Held:
         """How much a view holds, as it was counted after some changeset."""
         self.counted: dict[int, Any] = {}
         """By tenant, what was counted for a reader and is still to be written down."""
-        self.facts: dict[tuple[int, int], dict[int, Any]] = {}
+        self.facts: dict[tuple[int, int], Any] = {}
         """By tenant, and how often something was moved or erased there: what facts say, as it was read."""
+        self.ends: dict[int, Any] = {}
+        """By the number of a fact, what may answer of it, as long as it is the same fact that was read."""
         self.landmarks: dict[tuple[str, int], Any] = {}
         """By id and by when it was said, the landmarks that a text tells of."""
         self.waiting: dict[int, Waiting] = {}
         """By tenant, what was seen of the texts that wait to be folded into the words index."""
         self.swept: set[str] = set()
         """Tenants whose missing vectors have been looked for since the store was opened."""
+        self.unseen: dict[str, int] = {}
+        """By tenant, how many vectors were stored since its index was last caught up by a write."""
         self.leaves: dict[int, Any] = {}
         """By tenant, the hashes of single memories, which are not stored because they follow from their ids."""
         self.met: set[tuple[int, str]] = set()
@@ -782,6 +792,7 @@ class Held:
         self.counts.clear()
         self.counted.clear()
         self.facts.clear()
+        self.ends.clear()
         self.landmarks.clear()
         self.waiting.clear()
         self.shown.clear()
@@ -815,6 +826,7 @@ class Held:
         self.counts.clear()
         self.counted.clear()
         self.facts.clear()
+        self.ends.clear()
         self.swept.discard(tenant)
         self.waiting.clear()
 

@@ -323,6 +323,15 @@ def keep_vectors(store: Store, tenant: int, vectors: Sequence[tuple[int, bytes]]
             store.put(table, rows, ("id", "tenant", "passage", "vector"))
 
 
+def newest(view: View) -> held.Newest:
+    """The newest rows that an index of vectors must know."""
+    ((vector, belief, moved),) = view.query(
+        "SELECT (SELECT max(id) FROM embeddings WHERE tenant = :t), (SELECT max(id) FROM beliefs WHERE tenant = :t),"
+        " (SELECT moved FROM tenants WHERE tenant = :t)"
+    )
+    return held.Newest(vector or 0, belief or 0, int(moved or 0))
+
+
 # Another embedder -------------------------------------------------------------------------------------
 
 

@@ -498,9 +498,9 @@ def facts_and_held(
     )
     looks = list[list[tuple[Any, ...]]]()
     rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
-    said = _said(view, rows)
+    said, seen = _said(view, rows)
     first = {row[0]: row for row in reversed(rows)}
-    near = [_around(row, said[node]) for node, row in reversed(first.items())]
+    near = [_around(row, said[node], seen) for node, row in reversed(first.items())]
     if not held or not lines:
         return near, HeldNow()
     return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
@@ -534,17 +534,24 @@ _SAYS = (
 )
 
 
-def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
+class KeptFacts(NamedTuple):
+    """What is kept in mind of a tenant's facts: what each says, and how it was last seen, with the row that told it."""
+
+    said: dict[int, SaidFact]
+    seen: dict[int, tuple[tuple[Any, ...], FactAround]]
+
+
+def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> KeptFacts:
     """What the facts of these rows say; read where it is not in mind, or something was erased since."""
     if not rows:
-        return {}
-    held = view.store.facts
-    known: dict[int, SaidFact] = held.setdefault((view.tenant, rows[0][-2]), {})
+        return KeptFacts({}, {})
+    held: dict[tuple[int, int], KeptFacts] = view.store.facts
+    kept = held.get((view.tenant, rows[0][-2])) or _begun(view, rows[0][-2])
+    known = kept.said
     if unread := {row[0] for row in rows if row[0] not in known or known[row[0]].hash != row[1]}:
-        if len(held) > KEPT_TENANTS or len(known) + len(unread) > KEPT_FACTS:
-            held.clear()
-            known = held[view.tenant, rows[0][-2]] = {}
-            unread = {row[0] for row in rows}
+        if len(known) + len(unread) > KEPT_FACTS:
+            kept = _begun(view, rows[0][-2])
+            known, unread = kept.said, {row[0] for row in rows}
         for row in view.query(_SAYS, among=listed(unread)):
             node, hash_, subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
             value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
@@ -553,7 +560,17 @@ def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> dict[int, SaidFact]:
                 hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(),
                 stems,
             )  # fmt: skip
-    return known
+    return kept
+
+
+def _begun(view: View, moved: int) -> KeptFacts:
+    """Begins anew with a tenant's facts; what was made of facts goes with them."""
+    held: dict[tuple[int, int], KeptFacts] = view.store.facts
+    for one in [one for one in list(held) if one[0] == view.tenant or len(held) > KEPT_TENANTS]:
+        held.pop(one, None)
+    view.store.ends.clear()
+    held[view.tenant, moved] = kept = KeptFacts({}, {})
+    return kept
 
 
 KEPT_TENANTS, KEPT_FACTS = 32, 20_000
@@ -569,7 +586,8 @@ def _among(
     limit: int,
 ) -> HeldNow | None:
     """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
-    said, roots = _said(view, [row for row in rows if row[0] is not None]), [f" {term} " for term in terms]
+    said = _said(view, [row for row in rows if row[0] is not None]).said
+    roots = [f" {term} " for term in terms]
     found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for r in rows:
         if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
@@ -588,12 +606,20 @@ def _among(
     return HeldNow(min(len(found), most), telling)
 
 
-def _around(row: Sequence[Any], said: SaidFact) -> FactAround:
+def _around(
+    row: tuple[Any, ...], said: SaidFact, seen: dict[int, tuple[tuple[Any, ...], FactAround]]
+) -> FactAround:
+    """A fact as this row tells it; the very same one where the row tells what it told before."""
+    told, before = row[:13], seen.get(row[0])
+    if before is not None and before[0] == told:
+        return before[1]
     span = orjson.loads(row[10]) if row[10] else {}
-    return FactAround(
+    fact = FactAround(
         row[0], *said[1:10], row[2], row[3], row[4], row[5] or "", said.text, row[9] or 0,
         (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
     )  # fmt: skip
+    seen[row[0]] = told, fact
+    return fact
 
 
 # Before something is stored ------------------------------------------------------------------------

@@ -63,6 +63,8 @@ from worldline.write.reconcile import DECODER, ENCODER, reading_of, settle
 _BATCH = 64
 SWEEP = 32
 """So many left-over texts are embedded with the first write of a process; flush does the rest."""
+SIGNED = 5_000
+"""After so many new vectors the index takes them in."""
 Progress = Callable[[int, int], None]
 
 
@@ -95,7 +97,19 @@ def _embed(
         _store(handle, embedder, [passage for passage, _ in batch], vectors)
         if progress:
             progress(min(start + _BATCH, len(texts)), len(texts))
+    if texts:
+        _catch_up(handle, len(texts), len(vectors[0]), done=nodes is None)
     return len(texts)
+
+
+def _catch_up(handle: Handle, stored: int, width: int, *, done: bool) -> None:
+    """Lets the index take in what was stored, now and then: else the first question after a load waits for it."""
+    unseen = handle.store.unseen
+    unseen[handle.tenant] = unseen.get(handle.tenant, 0) + stored
+    if unseen[handle.tenant] >= SIGNED or done:
+        unseen[handle.tenant] = 0
+        index = handle.store.index_of(handle.tenant)
+        handle.read(lambda view: index.catch_up(view, indexing.newest(view), width))
 
 
 def _missing(handle: Handle, embedder: Embedder, view: View, nodes: Collection[int] | None) -> list[Text]:
