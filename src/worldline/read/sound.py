@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from worldline.clock import to_datetime
 from worldline.dates import find_dates
@@ -27,6 +26,7 @@ from worldline.read.weighing import (
     MET,
     NUMBERS,
     Ground,
+    Suited,
     family_asked,
     is_of_another,
     is_persons_name,
@@ -73,23 +73,23 @@ def is_sound(ground: Ground, item: Item) -> bool:
 _PARTS = {"subject": "S", "object": "O"}
 
 
-def in_its_part(ground: Ground, able: Sequence[Item]) -> Sequence[Item]:
+def in_its_part(ground: Ground, able: Suited) -> Suited:
     """Of what may answer, those who do what is asked about, where that is known: "my father planted it" of who did.
 
-    Whoever only had something else done to them did not do it: "I beat Walter" does not tell who won.
+    Whoever only had something else done to them did not do it: "I beat Walter" does not tell that he won.
     """
     asked = ground.question
     if not asked.verb or asked.gap not in _PARTS:
         return able
     rest = [word for word in asked.words if word != stem(asked.verb)]
-    told = [item for item in able if item.role == _PARTS[asked.gap] and _verb(item) == stem(asked.verb)]
+    told = [i for i in able.telling if i.role == _PARTS[asked.gap] and _verb(i) == stem(asked.verb)]
     if found := [i for i in told if not rest or max(met_by(ground, rest, stems_of(i.other), ())) >= MET]:
-        return found
+        return Suited(ground, found)
     if asked.gap == "object":
         return able
-    done_to = {(i.turn, i.value) for i in able if i.role == "O" and _verb(i)}
-    done_to -= {(i.turn, i.value) for i in able if i.role == "S"}
-    return [i for i in able if (i.turn, i.value) not in done_to]
+    every = (*able.telling, *able.silent)
+    done_to = {(i.turn, i.value) for i in every if i.role == "O" and _verb(i)}
+    return able.but(done_to - {(i.turn, i.value) for i in every if i.role == "S"})
 
 
 def _verb(item: Item) -> str:

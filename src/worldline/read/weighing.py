@@ -149,6 +149,12 @@ class Suited:
         self._ground, self._wish, self._able = ground, wish, dict[int, bool]()
         self.telling, self.silent = telling, silent
 
+    def but(self, left_out: Collection[tuple[int, str]]) -> Suited:
+        """The same without some values, each by its turn."""
+        telling = [item for item in self.telling if (item.turn, item.value) not in left_out]
+        silent = [item for item in self.silent if (item.turn, item.value) not in left_out]
+        return Suited(self._ground, telling, silent, self._wish)
+
     def among(self, silent: Iterable[Item]) -> Iterator[Item]:
         """Those of some silent ones that can be the answer."""
         for item in silent:
@@ -331,14 +337,11 @@ def _is_of_another_sort(asked: Question, said: str) -> bool:
     if not asked.sorts:
         return False
     told = stems_of(said)
-    meant = {head for head, sort in asked.sorts if head in told} - {
-        head for head, sort in asked.sorts if sort in told
-    }
+    named = {head for head, sort in asked.sorts if sort in told}
+    meant = [(head, sort) for head, sort in asked.sorts if head in told and head not in named]
     found = _sorts(said) if meant else ()
-    others = {head: frozenset(sort for one, sort in found if one == head) for head in meant}
-    return any(
-        others[head] and _widely(sort, others[head]) < MET for head, sort in asked.sorts if head in meant
-    )
+    others = {head: frozenset(sort for one, sort in found if one == head) for head, _ in meant}
+    return any(others[head] and _widely(sort, others[head]) < MET for head, sort in meant)
 
 
 @lru_cache(maxsize=256)
