@@ -248,7 +248,7 @@ def content_stems(said: str) -> frozenset[str]:
         for w in re.findall(r"[^\W_]+", said.lower().replace("'s", " "))
         if w not in EMPTY and w not in stop()
     ]
-    return frozenset(stem(w) for w in words if len(w) > 1 or w.isdigit())
+    return frozenset(stem(w) for w in words if len(w) > 1)
 
 
 def stems_of_each(said: Sequence[str]) -> list[frozenset[str]]:

@@ -224,6 +224,15 @@ def _has_its_place(claim: Claim, fact: Around) -> bool:
     return claim.key == fact.held.slot and fold(claim.subject) == fold(fact.name)
 
 
+def _is_of_another_number(claim: Claim, fact: Around) -> bool:
+    """Whether a claim is of the like thing with another number: truck 3, where truck 1 is held."""
+    mine, other = set(_DIGITS.findall(fact.name)), set(_DIGITS.findall(claim.subject))
+    return bool(mine and other) and mine.isdisjoint(other) and content_stems(claim.subject) == fact.subject
+
+
+_DIGITS = re.compile(r"\d+")
+
+
 def _reason(
     cues: Cues,
     said: frozenset[str],
@@ -233,6 +242,8 @@ def _reason(
     placed: Sequence[Claim],
     alone: bool,
 ) -> str:
+    if any(_is_of_another_number(c, fact) for c in claims):
+        return ""
     shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
     named = bool(fact.key_words & said) and (about or not any(_of_another(c, fact) for c in claims))
