@@ -295,6 +295,8 @@ class _Versions:
         self.further = {at: words - asked_for for at, words in said.items()}
         self.changes = {at for at in best if _says(board.turns[at].described.words, _change_phrases())}
         self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
+        self.tells = {at for at in best if _is_now(board.turns[at], self.held[at])}
+        self.passing = {at for at in best if _says(self.held[at].sentence, _passing())}
         self.numbered = {need.stem for need in self.wanted if need.stem.isdigit()}
         self.openly = bool(_MANNER.search(asked.text)) and not _NOW.search(asked.text)
         self.now = bool(_NOW.search(asked.text) or _THEN.search(asked.text))
@@ -305,7 +307,7 @@ class _Versions:
         if not self._may_be(a, b) or any(part[old] > part[new] for part in self.chosen):
             return -math.inf
         of_both = self._told(old, new)
-        if not of_both or not self._of_those(a, self.held[new]) or not _is_now(b, self.held[new]):
+        if not of_both or not self._of_those(a, self.held[new]) or new not in self.tells:
             return -math.inf
         alike = of_both / self._told(old, old)
         if alike < HALF and new not in self.changes:
@@ -322,7 +324,7 @@ class _Versions:
             "asked how or for all": float(self.openly),
             "share of other words": len(ours & theirs) / fewer if fewer else float(alike > ALL_BUT),
             "long after": math.log1p(((b.said_at or 0) - (a.said_at or 0)) / DAY),
-            "for a while": float(_says(self.held[new].sentence, _passing())),
+            "for a while": float(new in self.passing),
         }
         return sum(OVERTAKES[name] * value for name, value in measures.items())
 
@@ -337,7 +339,8 @@ class _Versions:
             return False
         if old.speaker != new.speaker and (self.asked.people or _MINE.search(self.asked.text)):
             return False
-        if self.numbered & set(old.described.words.split()) - set(new.described.words.split()):
+        lost = self.numbered and set(old.described.words.split()) - set(new.described.words.split())
+        if lost and self.numbered & lost:
             return False  # what is said of truck 3 is no news of truck 1
         kinds = self.asked.wants & ~NAME
         return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
