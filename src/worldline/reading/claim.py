@@ -312,6 +312,7 @@ def _runs(words: list[str]) -> frozenset[str]:
     return frozenset(" ".join(words[at : at + size]) for size in range(1, LONGEST + 1) for at in places)
 
 
+_HOURS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _LASTING = re.compile(
     r"\b(?:extend|postpone|push|reschedule|delay|slip|move|put back|bring forward|renew|relocate|sell|quit|"
     r"(?:have|get|give (?:me|it)) (?:until|till)|"
@@ -323,6 +324,27 @@ _LONGER = re.compile(
     r"\b(?:give|get|grant|allow|have)\b.*\b(?:more|another|extra|further)\b(?: \w+)? (?:day|week|month|fortnight)s?\b"
 )
 """More time is no further thing: "they've given us two more weeks"."""
+
+
+_OPEN_UNTIL = re.compile(
+    r"\b(?:until|till) (?:\d{1,2}(?::\d\d)?(?: ?[ap]m)?|noon|midnight|(?:half past )?(?:" + _HOURS + r"))"
+    r"(?! (?:of )?(?:january|february|march|april|may|june|july|august|september|october|november|december)|\w)"
+)
+"""Until when a day lasts is nothing that passes: "open until six"."""
+
+
+_FOR_NOW = re.compile(r"^(?!.*\b(?:from|since|as of|start|begin)\b).*\bbe\b.*\b(?:this week|tonight)\b")
+"""Where somebody is this week tells nothing of the weeks to come; what is so from this week on does."""
+
+
+def _passes(runs: frozenset[str], said: str, done: bool) -> bool:
+    """Whether something is so for a while only; what was done over the weekend is done."""
+    wordings = _wordings("passing_cues.txt") & runs
+    if done:
+        wordings = frozenset(each for each in wordings if not each.startswith("over "))
+    if _OPEN_UNTIL.search(said):
+        wordings -= {"until", "till"}
+    return bool(wordings or _FOR_NOW.search(said)) and not _LASTING.search(said)
 
 
 @cache
@@ -351,7 +373,7 @@ def cues(
     )
     return Cues(
         ends or _says("news_cues.txt", runs),
-        _says("passing_cues.txt", runs) and not _LASTING.search(said),
+        _passes(runs, said, any(t.tag in ("VBD", "VBN") for t in tokens)),
         (_says("adds_cues.txt", runs) and not _LONGER.search(said)) or words[-1:] == ["too"],
         _says("stays_cues.txt", runs),
         tuple(stems),

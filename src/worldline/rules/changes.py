@@ -3,7 +3,7 @@
 The last resort after the slots: a change cue alone ends nothing, and neither does a shared word. Both
 together do, where the message is about the same subject and either names the old value or gives a
 new one of the same kind. Closing what still holds is the worst error, so anything that says "also",
-"still" or "for two weeks" ends nothing.
+"still" or "for two weeks" ends nothing. Where no rule knows, it is weighed (`rules/matter.py`).
 
     held "Tess's left arm is in cast", then "The cast came off" → over
 """
@@ -13,16 +13,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
-
-from msgspec import Struct
 
 from worldline.lexicon import words as listed
 from worldline.reading.claim import (
-    CONTACT,
-    EMPTY,
-    MONEY,
     PLAN,
     Claim,
     Cues,
@@ -36,79 +30,27 @@ from worldline.reading.claim import (
 from worldline.reading.families import bare, families
 from worldline.reading.whom import FRESH
 from worldline.rules.kinds import ALIKE, told
-from worldline.rules.slots import NOT, HeldValue
-from worldline.text import fold, stop
+from worldline.rules.matter import (
+    NUMBER,
+    PASSED,
+    Around,
+    ToldSentence,
+    around_each,
+    bond,
+    has_passed,
+    is_likely_over,
+    is_of_another_number,
+    is_somebody,
+    kind_of,
+    may_be_over,
+    same_subject,
+    thing_kinds,
+)
+from worldline.rules.slots import HeldValue
+from worldline.text import fold
 
 DAY = 86_400_000_000
-PASSED = ("was ", "did ", PLAN)
-"""Slots of what was, happened or is planned: nothing that is so now."""
 _PLACES = frozenset("in at on under inside behind near into to outside".split())
-_NUMBER = re.compile(
-    r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) \w", re.I
-)
-
-
-class Around(Struct, frozen=True):
-    """A held fact with the words of its three parts."""
-
-    held: HeldValue
-    subject: frozenset[str]
-    relation: frozenset[str]
-    object: frozenset[str]
-    of_speaker: bool
-    name: str = ""
-    """What the subject is called."""
-    key_words: frozenset[str] = frozenset()
-    """The names in the object, or its last word: saying one of them is naming it."""
-    many: bool = False
-
-
-def around_each(facts: Sequence[tuple[HeldValue, str]], speaker: str) -> list[Around]:
-    """Held facts, each with what its subject is called, taken apart into stems."""
-    own, *parts = stems_of_each(
-        [speaker, *(p for held, name in facts for p in (name, held.phrase, held.object))]
-    )
-    return [
-        _around(held, name, speaker, (parts[at] - own, parts[at + 1], parts[at + 2]))
-        for at, (held, name) in zip(range(0, len(parts), 3), facts, strict=True)
-    ]
-
-
-def _around(held: HeldValue, subject: str, speaker: str, stems: tuple[frozenset[str], ...]) -> Around:
-    mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
-    named, relation, object_ = stems
-    return Around(
-        held, named - _kinds() or named, relation, object_, mine, subject, _key_words(held.object),
-        _holds_many(held.slot),
-    )  # fmt: skip
-
-
-@cache
-def _kinds() -> frozenset[str]:
-    return frozenset(stem(w) for w in listed("thing_kinds.txt"))
-
-
-def _key_words(value: str) -> frozenset[str]:
-    words = [
-        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in EMPTY
-    ]
-    words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
-    numbers = [w for w in words if any(c.isdigit() for c in w)]
-    rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]
-    if numbers and not rest:
-        return frozenset(stem(w.lower()) for w in numbers if len(w) > 1)
-    words = rest or words
-    names = [w for w in words if w[0].isupper() and not w.endswith(".")]
-    return frozenset(stem(w.lower()) for w in (names or words[-1:]))
-
-
-def _holds_many(slot: str) -> bool:
-    family = families().all.get(slot.partition(":")[0])
-    return family is not None and family.holds != "one"
-
-
-Statement = tuple[Cues, Sequence[Claim]]
-"""What a sentence says about change, and what it claims."""
 
 
 class Overtaken(NamedTuple):
@@ -125,21 +67,74 @@ class Overtaken(NamedTuple):
 
 
 def ended_by(
-    said: Iterable[Statement], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
+    said: Iterable[ToldSentence], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
 ) -> dict[str, Overtaken]:
-    """Which held facts, each with its subject's name, are over by a message, by id."""
+    """Which held facts, each with its subject's name, are over by a message, by id: by a rule, else most likely."""
     apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
-    return {
-        id_: Overtaken(apart[id_], reason, claims)
-        for cues, claims in said
-        for id_, reason in overtaken(cues, claims, apart.values(), teller)
-    }
+    often = Counter(word for fact in apart.values() for word in fact.key_words)
+    found: dict[str, Overtaken] = {}
+    for each in said:
+        sure = dict(overtaken(each.cues, each.claims, apart.values(), teller))
+        for id_, fact in apart.items():
+            likely = (
+                id_ not in sure
+                and may_end(each, fact, teller, apart.values())
+                and is_likely_over(each, fact, often)
+            )
+            if reason := sure.get(id_, LIKELY if likely else ""):
+                found[id_] = Overtaken(fact, reason, each.claims)
+    return found
+
+
+LIKELY = "the text most likely tells of a change in this matter"
+
+
+def may_end(said: ToldSentence, fact: Around, teller: str, facts: Collection[Around]) -> bool:
+    """Whether what a sentence says can end a fact at all; `facts` are all that it may speak of."""
+    if not said.cues.may_end or not may_be_over(said, fact, teller) or _is_kept(said.claims, fact):
+        return False
+    named = bool(fact.key_words & frozenset(said.cues.stems))
+    if named and not _is_meant(fact, said.cues, said.claims):
+        return False
+    if any(_of_another(c, fact) or _is_news_of_another(c, fact) or _is_busy(c, fact) for c in said.claims):
+        return False
+    return named or not _is_elsewhere(said.claims, fact, facts)
+
+
+def _is_busy(claim: Claim, fact: Around) -> bool:
+    """ "Maria moved to Faro": what somebody does who has a role for another does not end the role."""
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    role = family is not None and family.object == "person"
+    return (
+        role
+        and bool(claim.subject)
+        and content_stems(claim.subject) <= fact.object
+        and not _leaves_work(claim)
+    )
+
+
+def _is_elsewhere(claims: Sequence[Claim], fact: Around, facts: Collection[Around]) -> bool:
+    """Whether all that is claimed is of somebody else, follows another fact, or stands beside what is held."""
+    others = [other for other in facts if other is not fact and other.held.slot != fact.held.slot]
+    return bool(claims) and all(
+        ((fact.of_speaker or "'s " in fact.name) and not c.of_speaker and _is_anothers(c.subject, fact))
+        or any(_has_its_place(c, other) for other in others)
+        or (fact.many and c.key == fact.held.slot and not c.switches)
+        for c in claims
+    )
+
+
+def _is_anothers(name: str, fact: Around) -> bool:
+    """Whether something is somebody's, or is somebody, and not who a fact is about: "my sister's boat"."""
+    own = [fold(part) for part in fact.name.split("'s ")]
+    parts = [part for part in name.split("'s ") if part.split() and fold(part) not in own]
+    return any(part.split()[-1].lower() in listed("person_roles.txt") or _is_person(part) for part in parts)
 
 
 def overtaken(
     cues: Cues, claims: Sequence[Claim], facts: Collection[Around], teller: str = ""
 ) -> list[tuple[str, str]]:
-    """(id, reason) of the held facts that are over by what the message says."""
+    """(id, reason) of the held facts that are over by what the message says, as a rule tells."""
     if not cues.may_end or len(cues.stems) > LONG:
         return []
     said = frozenset(cues.stems)
@@ -147,7 +142,7 @@ def overtaken(
     placed = [c for c in claims if any(_has_its_place(c, fact) for fact in facts)]
     found = []
     for fact in facts:
-        kept = _has_passed(fact.held) or any(_restates(c, fact) and not _taken_from(c, fact) for c in claims)
+        kept = has_passed(fact.held) or _is_kept(claims, fact)
         reason = "" if kept else _excluded(fact, cues, teller)
         if not (kept or reason) and not cues.change:
             gone = any(_leaves(c, fact) for c in claims)
@@ -162,15 +157,20 @@ def overtaken(
     return found
 
 
+def _is_kept(claims: Sequence[Claim], fact: Around) -> bool:
+    """Whether what is held is said again."""
+    return any(_restates(c, fact) and not _taken_from(c, fact) for c in claims)
+
+
 def _settles(claim: Claim, fact: Around) -> bool:
     """Whether a claim found the held fact in its slot; "the grant deadline" has none of "the grant application"."""
     same = fold(claim.subject) == fold(fact.name)
-    return same or (claim.effect != "begins" and _same_subject(claim, fact))
+    return same or (claim.effect != "begins" and same_subject(claim, fact))
 
 
 def _says_the_like(claims: Sequence[Claim], fact: Around) -> bool:
     """Whether somebody else says the same of the same thing with another value: they disagree."""
-    return any(_same_subject(c, fact) and content_stems(c.predicate) == fact.relation for c in claims)
+    return any(same_subject(c, fact) and content_stems(c.predicate) == fact.relation for c in claims)
 
 
 SHORT = 8
@@ -186,12 +186,6 @@ all of them wrong, 82 stood in one of more than 12.
 def concerns(cues: Cues, matter: str) -> bool:
     """Whether a correction may speak of some matter: it is short, or shares a word with it."""
     return len(cues.stems) <= SHORT or not content_stems(matter).isdisjoint(cues.stems)
-
-
-def _has_passed(held: HeldValue) -> bool:
-    """Whether a fact tells what was or happened: sold tickets stay sold."""
-    happened = {"not", "no", "cannot", "from"}.isdisjoint(held.phrase.split())
-    return (held.slot.startswith(NOT) and happened) or held.slot.startswith(PASSED)
 
 
 def _restates(claim: Claim, fact: Around) -> bool:
@@ -224,15 +218,6 @@ def _has_its_place(claim: Claim, fact: Around) -> bool:
     return claim.key == fact.held.slot and fold(claim.subject) == fold(fact.name)
 
 
-def _is_of_another_number(claim: Claim, fact: Around) -> bool:
-    """Whether a claim is of the like thing with another number: truck 3, where truck 1 is held."""
-    mine, other = set(_DIGITS.findall(fact.name)), set(_DIGITS.findall(claim.subject))
-    return bool(mine and other) and mine.isdisjoint(other) and content_stems(claim.subject) == fact.subject
-
-
-_DIGITS = re.compile(r"\d+")
-
-
 def _reason(
     cues: Cues,
     said: frozenset[str],
@@ -242,7 +227,7 @@ def _reason(
     placed: Sequence[Claim],
     alone: bool,
 ) -> str:
-    if any(_is_of_another_number(c, fact) for c in claims):
+    if any(is_of_another_number(c, fact) for c in claims):
         return ""
     shared = _shared(fact, said - frozenset(cues.owners))
     about = shared > ABOUT
@@ -262,7 +247,7 @@ def _reason(
     )
     if pointed and _may_end(fact, cues, claims) and _is_at_stake(fact, cues, about):
         return "the text names it and speaks of a change"
-    kind = _kind(fact.held.object, fact.held.kind)
+    kind = kind_of(fact.held.object, fact.held.kind)
     about = about or (kind in ("date", "money") and shared >= 0.5)
     theirs = not about and any(
         _is_person(c.subject) and not _same_people(c.subject, fact.name) for c in claims
@@ -277,7 +262,7 @@ def _reason(
     )
     if settled or not (about or mine):
         return ""
-    same = not _is_somebody(fact) or bool(fact.relation & said)
+    same = not is_somebody(fact) or bool(fact.relation & said)
     other = any(_is_former(c) or _of_such_another(c, fact, kind) for c in claims)
     if not fact.many and same and _may_be_new(kind, cues) and not other and not fact.object <= said:
         return "the text gives another value for the same matter and speaks of a change"
@@ -292,14 +277,14 @@ def _reason(
 def _is_former(claim: Claim) -> bool:
     """ "Back in 1998 the club had 90 members": how many there were then says nothing of now."""
     then = claim.key.startswith("was ") or (claim.key.startswith("did ") and claim.predicate == "had")
-    return then and bool(_NUMBER.search(claim.object))
+    return then and bool(NUMBER.search(claim.object))
 
 
 def _of_such_another(claim: Claim, fact: Around, kind: str) -> bool:
     """ "The Pilates class has gone up to £9" says nothing of the yoga class."""
-    if kind == "date" or kind != _kind(claim.object, claim.kind):
+    if kind == "date" or kind != kind_of(claim.object, claim.kind):
         return False
-    mine = content_stems(claim.subject) - (content_stems(fact.name) - fact.subject) - _kinds()
+    mine = content_stems(claim.subject) - (content_stems(fact.name) - fact.subject) - thing_kinds()
     return bool(mine & fact.subject and mine - fact.subject - fact.relation and fact.subject - mine)
 
 
@@ -332,7 +317,7 @@ def such_things(cues: Cues, claims: Sequence[Claim]) -> list[str]:
 
 def _spoken_of(cues: Cues, claims: Sequence[Claim]) -> frozenset[str]:
     """The stems of the things that a message is about: what it changes, and the ends of what it claims."""
-    parts = [part for c in claims for part in (c.subject, c.object) if not _NUMBER.search(part)]
+    parts = [part for c in claims for part in (c.subject, c.object) if not NUMBER.search(part)]
     return frozenset(word for _, thing in cues.moved for word in thing).union(*stems_of_each(parts))
 
 
@@ -383,11 +368,11 @@ def _excluded(fact: Around, cues: Cues, teller: str) -> str:
 
 def _leaves(claim: Claim, fact: Around) -> bool:
     """ "… since Agnes retired", "Agnes resigned as chair": whoever goes has no such role any longer."""
-    bond = _bond(fact)
-    if claim.effect != "ends" or bond == "kin":
+    tie = bond(fact)
+    if claim.effect != "ends" or tie == "kin":
         return False
     who, role, holder = content_stems(claim.subject), content_stems(claim.object), content_stems(fact.name)
-    left = role <= holder and bool(role) if bond else role <= fact.relation | fact.subject | holder
+    left = role <= holder and bool(role) if tie else role <= fact.relation | fact.subject | holder
     return bool(who) and who <= fact.object and left  # who retires stays married
 
 
@@ -395,7 +380,7 @@ def _gives_up(claim: Claim, fact: Around, said: frozenset[str]) -> bool:
     """ "left teaching" ends what somebody teaches; "switched Chartly from Basic" ends Chartly's Basic plan."""
     if claim.effect == "ends" and claim.object.endswith("ing") and fold(claim.subject) == fold(fact.name):
         return content_stems(claim.object) <= fact.relation and bool(fact.relation)
-    if not claim.replaces or _bond(fact):
+    if not claim.replaces or bond(fact):
         return False
     old = content_stems(claim.replaces)
     same = fold(claim.subject) == fold(fact.name) or not (fact.object - old).isdisjoint(said)
@@ -418,7 +403,7 @@ def _is_pointed_at(fact: Around, cues: Cues, claims: Sequence[Claim]) -> bool:
         and fact.key_words <= said
     ):
         return True
-    own = fact.object | fact.subject | fact.relation | _kinds()
+    own = fact.object | fact.subject | fact.relation | thing_kinds()
     if any(fact.key_words & set(t) and own.issuperset(t) and v not in _HANDLING for v, t in cues.moved):
         return True
     aspect = _aspect(fact.held.slot, fact.held.phrase)
@@ -504,23 +489,13 @@ def _touches(fact: Around, thing: set[str]) -> bool:
 
 def _part_of(fact: Around, thing: set[str]) -> bool:
     """Whether what is changed is something of the held thing and not the thing itself."""
-    more = thing - fact.object - fact.subject - fact.relation - _kinds()
+    more = thing - fact.object - fact.subject - fact.relation - thing_kinds()
     return bool(fact.key_words & thing) and bool(more)
 
 
 def _goes(claim: Claim, fact: Around) -> bool:
     return bool(content_stems(claim.subject) & fact.key_words) and (
         claim.effect == "ends" or not _GONE.isdisjoint(f"{claim.predicate} {claim.object}".split())
-    )
-
-
-def _is_somebody(fact: Around) -> bool:
-    named = fact.name.split()
-    return (
-        fact.of_speaker
-        or (  # "Grant", but no "grant application"
-            bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
-        )
     )
 
 
@@ -555,7 +530,7 @@ def _is_news_of_another(claim: Claim, fact: Around) -> bool:
 def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
     """ "They shunted our office to the basement": something is done to the thing that changes such a value."""
     subject = fact.subject or (fact.relation if fact.of_speaker else frozenset())
-    thing = thing - _kinds() or thing
+    thing = thing - thing_kinds() or thing
     near = bool(subject) and len(subject & thing) >= 0.6 * len(subject)
     if not thing or fact.many or not (thing <= subject | fact.relation and (near or thing & fact.relation)):
         return False
@@ -565,18 +540,13 @@ def _done_to(verb: str, thing: set[str], fact: Around, kind: str) -> bool:
 
 def _may_end(fact: Around, cues: Cues, claims: Sequence[Claim] = ()) -> bool:
     """Kin stay what they are whatever they do, couples until they part; whoever has a role may leave it."""
-    family, bond = families().all.get(fact.held.slot.partition(":")[0]), _bond(fact)
+    family, tie = families().all.get(fact.held.slot.partition(":")[0]), bond(fact)
     if family is None or family.object != "person":
         return True
-    if bond:
-        return bond == "life" and cues.parts
+    if tie:
+        return tie == "life" and cues.parts
     busy = any(content_stems(c.subject) <= fact.object and not _leaves_work(c) for c in claims if c.subject)
     return not busy and (cues.leaves or (cues.ends and not _is_person(fact.held.object)))
-
-
-def _bond(fact: Around) -> str:
-    family = families().all.get(fact.held.slot.partition(":")[0])
-    return family.bond if family is not None else ""
 
 
 _WORK = frozenset({"works_at", "works_as", "member_of_team"})
@@ -668,9 +638,9 @@ def _new_value(claim: Claim, fact: Around, kind: str) -> bool:
     counted = kind == "number" and not fact.key_words.isdisjoint(content_stems(claim.object))
     if fact.many and not (claim.switches or counted):
         return False  # who joins another club is in two
-    same = _same_subject(claim, fact) or _is_ours(claim, fact) or _is_near(claim, fact)
+    same = same_subject(claim, fact) or _is_ours(claim, fact) or _is_near(claim, fact)
     here = claim.key == fact.held.slot and _aspect(claim.key, "") == "place"
-    if not same or kind not in ({"name", "text"} if here else {_kind(claim.object, claim.kind)}):
+    if not same or kind not in ({"name", "text"} if here else {kind_of(claim.object, claim.kind)}):
         return False
     if kind == "number":
         return True
@@ -709,17 +679,6 @@ def _is_near(claim: Claim, fact: Around) -> bool:
     )
 
 
-def _same_subject(claim: Claim, fact: Around) -> bool:
-    if fold(claim.subject) == fold(fact.name):
-        return True
-    if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
-        return False  # "Hamish's sister" is not Hamish
-    if not fact.subject or fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
-        return False
-    mine = content_stems(claim.subject)
-    return bool(mine) and (mine <= fact.subject or fact.subject <= mine)
-
-
 def _aspect(slot: str, phrase: str) -> str:
     """What a relation is about: the kind of its family's object, else what its preposition tells."""
     family = families().all.get(slot.partition(":")[0])
@@ -727,13 +686,3 @@ def _aspect(slot: str, phrase: str) -> str:
         return "name" if family.object in ("person", "organisation") else family.object
     last = phrase.split()[-1] if phrase else ""
     return "place" if last in _PLACES else "name" if last == "by" else ""
-
-
-def _kind(said: str, kind: str) -> str:
-    if kind == "date":
-        return "date"
-    if MONEY.search(said):
-        return "money"
-    if CONTACT.fullmatch(said):
-        return "contact"
-    return "number" if _NUMBER.search(said) else "name" if said[:1].isupper() else "text"

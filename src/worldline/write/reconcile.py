@@ -34,7 +34,8 @@ from worldline.ports import Tx, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import DAY, Around, Statement, concerns, ended_by, such_things
+from worldline.rules.changes import DAY, concerns, ended_by, such_things
+from worldline.rules.matter import Around, ToldSentence
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -469,7 +470,7 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
 
 def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
-    over = ended_by(_statements(said), [(h, name) for h, _, name in before], who, event.speaker)
+    over = ended_by(_sentences(said, event.text), [(h, name) for h, _, name in before], who, event.speaker)
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
@@ -486,13 +487,14 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
     return closed
 
 
-def _statements(said: Reading) -> Iterator[Statement]:
+def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
     """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
     if not said.parts:
-        yield said.cues, said.claims
+        yield ToldSentence(said.cues, said.claims, text)
     for part in said.parts:
         begin, end = part.chars
-        yield part.cues, [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
+        claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
+        yield ToldSentence(part.cues, claims, text)
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:

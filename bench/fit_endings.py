@@ -1,0 +1,300 @@
+"""Fits the weights of `rules/matter.py` and the words of change, and says how well they carry over to others' texts.
+
+    python bench/fit_endings.py AUTHOR=FILE [AUTHOR=FILE …] [--words OUT]
+
+A file holds histories (`{id, statements, expect, current, stale_answer}`) or stories (`{id, messages, questions}`).
+Each is told to a store of its own; whenever a message is held against facts, the pair is written down. A pair is an
+ending where the history says so, none where everything stays, and left out where nobody can tell. All is fitted without
+one author and tried on that author, for each of them; then to all together, which is printed. `--words` writes words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldline import Config, Memory
+from worldline.clock import FOREVER, instant
+from worldline.read.cues import is_everyday
+from worldline.rules import matter
+from worldline.rules.changes import may_end
+from worldline.rules.slots import sentence
+from worldline.text import tokens
+from worldline.write import reconcile
+
+KEPT = ("keeps_both", "series", "reassert")
+RARE = 4
+"""A word in fewer texts is not weighed."""
+LEAST = 0.1
+"""A word that weighs less is left out."""
+Array = NDArray[np.float64]
+
+
+class Pair(NamedTuple):
+    """A message and a fact that it was held against: each of its sentences as it was measured."""
+
+    author: str
+    item: str
+    texts: tuple[str, ...]
+    fact: str
+    measured: tuple[tuple[dict[str, float], dict[str, float]], ...]
+    ended: bool
+    weight: float
+    already: bool
+    """Whether the fact is ended without the weights."""
+
+
+class Heard(NamedTuple):
+    """A text, and whether it tells of a change that ends something."""
+
+    author: str
+    text: str
+    change: bool
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: words alone."""
+    return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
+
+
+class Recorder:
+    """Stands where a message is held against facts, and keeps what was asked there."""
+
+    def __init__(self) -> None:
+        self._ask, self.asked = reconcile.ended_by, list[tuple[Any, ...]]()
+        reconcile.ended_by = self  # type: ignore[assignment]
+        matter.LIKELY = 1.0  # nothing is ended by the weights of today
+
+    def __call__(self, said: Iterable[matter.ToldSentence], facts: Any, speaker: str, teller: str) -> Any:
+        sentences = list(said)
+        self.asked.append((sentences, facts, speaker, teller))
+        return self._ask(sentences, facts, speaker, teller)
+
+
+def texts_of(author: str, items: Sequence[Mapping[str, Any]]) -> Iterator[Heard]:
+    """The texts of histories and stories, those of which it is known whether they end something."""
+    for item in items:
+        if "statements" in item:
+            for at, said in enumerate(item["statements"]):
+                if item["expect"] == "closes" and at in item["current"]:
+                    yield Heard(author, said["text"], True)
+                elif at == 0 or item["expect"] in KEPT:
+                    yield Heard(author, said["text"], False)
+        else:
+            news = {id_ for q in item["questions"] if q["kind"] == "current" for id_ in q["gold"]}
+            yield from (Heard(author, m["text"], False) for m in item["messages"] if m["id"] not in news)
+
+
+def pairs_of(author: str, items: Sequence[Mapping[str, Any]], recorder: Recorder) -> Iterator[Pair]:
+    """Tells each item to a store of its own, and yields what was held against what."""
+    for item in items:
+        clock = [0]
+        with Memory.open(
+            ":memory:", Config(embedder="none", log_uses=False), clock=partial(max, clock)
+        ) as memory:
+            mine = memory.scoped(user=item["user"]) if "user" in item else memory
+            source: dict[str, Any] = {}
+            said_here = item.get("statements") or item["messages"]
+            for at, said in enumerate(said_here):
+                clock.append(instant(said["said_at"]))
+                recorder.asked.clear()
+                mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
+                held = {f.content: f.valid.end == FOREVER == f.known.end for f in _facts(memory)}
+                name = said.get("id", at)
+                for sentences, facts, speaker, teller in recorder.asked:
+                    apart = matter.around_each(facts, speaker)
+                    often = Counter(word for fact in apart for word in fact.key_words)
+                    for fact in apart:
+                        told = sentence(fact.name, fact.held.phrase, fact.held.object)
+                        ended = _label(item, name, source.get(told), told)
+                        if ended is not None:
+                            able = [each for each in sentences if may_end(each, fact, teller, apart)]
+                            measured = tuple(matter.measures(each, fact, often) for each in able)
+                            texts, long = tuple(each.text for each in able), "statements" not in item
+                            yield Pair(author, f"{author} {item['id']}", texts, told, measured, ended,
+                                       0.5 if long else 1.0, not held.get(told, True))  # fmt: skip
+                for content in held:
+                    source.setdefault(content, name)
+
+
+def _facts(memory: Memory) -> list[Any]:
+    found, page = list[Any](), None
+    while True:
+        got = memory.list("Fact", include_superseded=True, limit=200, page=page)
+        found += got.items
+        page = got.next
+        if not page:
+            return found
+
+
+def _label(item: Mapping[str, Any], now: Any, then: Any, fact: str) -> bool | None:
+    """Whether a fact of one message is over by another; None where nobody can tell."""
+    if "statements" in item:
+        if item["expect"] in KEPT:
+            return False
+        if item["expect"] != "closes" or then != 0:
+            return None
+        if now not in item["current"]:
+            return False if now < min(item["current"]) else None
+        return True if plain(item["stale_answer"]) in plain(fact) else None
+    for q in item["questions"]:
+        if then in q["stale"]:
+            old = plain(q.get("stale_answer") or "").strip()
+            right = q["kind"] == "current" and now in q["gold"] and old and f" {old} " in plain(fact)
+            return True if right else None
+    return False
+
+
+# Fitting ----------------------------------------------------------------------------------------------
+
+
+def logistic(x: Array, y: Array, weight: Array, ridge: float, start: Array | None = None) -> Array:
+    """Weights of a logistic fit by Newton's way; the first column, a constant, is not held small."""
+    b = np.zeros(x.shape[1]) if start is None else start
+    small = np.full(x.shape[1], ridge)
+    small[0] = 1e-3
+    for _ in range(12):
+        p = 1 / (1 + np.exp(-np.clip(x @ b, -30, 30)))
+        hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(small)
+        step = np.linalg.solve(hessian, x.T @ (weight * (p - y)) + small * b)
+        b = b - step
+        if np.abs(step).max() < 1e-4:
+            break
+    return b
+
+
+def grams(text: str) -> set[str]:
+    """The stems of a text, every number as one."""
+    return {"0" if any(map(str.isdigit, word)) else word for word in tokens(text)}
+
+
+def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
+    """Each everyday word, and how much it speaks for a change."""
+    said = [grams(each.text) for each in heard]
+    often = Counter(word for each in said for word in each)
+    known = sorted(w for w, n in often.items() if n >= RARE and (w == "0" or is_everyday(w)))
+    place = {word: at + 1 for at, word in enumerate(known)}
+    x = np.zeros((len(said), len(known) + 1))
+    x[:, 0] = 1
+    for row, each in enumerate(said):
+        x[row, [place[word] for word in each if word in place]] = 1
+    b = logistic(x, np.array([float(h.change) for h in heard]), np.ones(len(said)), 3.0)
+    return {word: round(float(b[at]), 2) for word, at in place.items() if abs(b[at]) >= LEAST}
+
+
+class Fit(NamedTuple):
+    """Both tables of weights, and the measures that they belong to."""
+
+    change: Array
+    matter: Array
+
+    def chances(self, change: Array, same: Array) -> Array:
+        """How likely each sentence ends the fact."""
+        return _chance(change @ self.change) * _chance(same @ self.matter)
+
+
+def _chance(odds: Array) -> Array:
+    found: Array = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    return found
+
+
+def fit(pairs: Sequence[Pair], words: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> Fit:
+    """Both at once: what is no ending may lack the change, or the matter, or both, as likely as the fit so far says."""
+    rows = [_rows(pair, words) for pair in pairs]
+    kept = [(row, pair) for row, pair in zip(rows, pairs, strict=True) if len(row[0])]
+    y = np.array([float(pair.ended) for _, pair in kept])
+    weight = np.array([pair.weight for _, pair in kept])
+    best = [0] * len(kept)
+    found = Fit(np.zeros(kept[0][0][0].shape[1]), np.zeros(kept[0][0][1].shape[1]))
+    for turn in range(60):
+        a = np.array([row[0][at] for (row, _), at in zip(kept, best, strict=True)])
+        b = np.array([row[1][at] for (row, _), at in zip(kept, best, strict=True)])
+        p, q = _chance(a @ found.change), _chance(b @ found.matter)
+        left = 1 - p * q
+        changed = np.where(y == 1, 1.0, p * (1 - q) / left)
+        same = np.where(y == 1, 1.0, q * (1 - p) / left)
+        found = Fit(_soft(a, changed, weight, found.change), _soft(b, same, weight, found.matter))
+        if turn in (10, 25):
+            best = [int(np.argmax(found.chances(*row))) for row, _ in kept]
+    return found
+
+
+def _soft(x: Array, y: Array, weight: Array, start: Array) -> Array:
+    return logistic(x, y, weight, 2.0, start)
+
+
+def _rows(pair: Pair, words: Mapping[str, Any]) -> tuple[Array, Array]:
+    table = words.get(pair.author, words)
+    told = [sum(table.get(word, 0.0) for word in grams(text)) for text in pair.texts]
+    change = np.array(
+        [
+            [*({**c, "words of change": words}.values())]
+            for (c, _), words in zip(pair.measured, told, strict=True)
+        ]
+    )
+    same = np.array([[*m.values()] for _, m in pair.measured])
+    return change, same
+
+
+def main() -> int:
+    """Prints how the fit carries over to each author, and the weights of all together."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="+", metavar="AUTHOR=FILE")
+    parser.add_argument("--words", type=Path)
+    options = parser.parse_args()
+    recorder, heard, pairs = Recorder(), list[Heard](), list[Pair]()
+    for name in options.files:
+        author, _, file = name.partition("=")
+        items = json.loads(Path(file).read_text())
+        heard += texts_of(author, items)
+        pairs += pairs_of(author, items, recorder)
+        print(f"{author}: {len(pairs):,} pairs so far", flush=True)
+    authors = sorted({pair.author for pair in pairs})
+
+    @cache
+    def without(left_out: frozenset[str]) -> dict[str, float]:
+        return words_of_change([each for each in heard if each.author not in left_out])
+
+    odds: dict[int, float] = {}
+    for author in authors:
+        tables = {other: without(frozenset({author, other})) for other in authors}
+        found = fit([pair for pair in pairs if pair.author != author], tables)
+        for at, pair in enumerate(pairs):
+            if pair.author == author:
+                row = _rows(pair, {author: without(frozenset({author}))})
+                odds[at] = float(found.chances(*row).max()) if len(row[0]) else 0.0
+    for limit in (0.5, 0.6, 0.7, 0.8):
+        print(f"above {limit}: " + "  ".join(_tried(author, pairs, odds, limit) for author in authors))
+    tables = {author: without(frozenset({author})) for author in authors}
+    found = fit(pairs, tables)
+    for names, weights in zip(next(p.measured[0] for p in pairs if p.measured), found, strict=True):
+        print({name: round(float(w), 2) for name, w in zip(names, weights, strict=True)})
+    if options.words:
+        options.words.write_text(
+            "".join(f"{word} {weight}\n" for word, weight in sorted(without(frozenset()).items()))
+        )
+    return 0
+
+
+def _tried(author: str, pairs: Sequence[Pair], odds: Mapping[int, float], limit: float) -> str:
+    """Histories that would be ended rightly beyond those that are, wrongly, and the endings in stories."""
+    own = [(pair, odds[at]) for at, pair in enumerate(pairs) if pair.author == author]
+    talk = [(pair, odd) for pair, odd in own if pair.weight == 1]
+    done = {pair.item for pair, _ in talk if pair.ended and pair.already}
+    right = {pair.item for pair, odd in talk if pair.ended and odd > limit} - done
+    wrong = {pair.item for pair, odd in talk if not pair.ended and odd > limit}
+    long = [pair.ended for pair, odd in own if pair.weight < 1 and odd > limit]
+    return f"{author} +{len(right)} -{len(wrong)} ({sum(long)} of {len(long)})"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

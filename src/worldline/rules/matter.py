@@ -1,0 +1,326 @@
+"""What a message has to do with a held fact, and how likely it says that this is over.
+
+It is over where the message tells of a change and speaks of the same matter. How likely each of the two is, a few
+measures tell, weighed by a fit to little histories; both chances multiplied are the chance that the fact has ended, so
+that neither a change in something else nor another word about the same thing ends it.
+
+    held "Juno has morning coffee at Rosie's", then "These days my morning coffee is at the Tin Cup" → likely over
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from worldline.lexicon import lines
+from worldline.lexicon import words as listed
+from worldline.reading.claim import (
+    CONTACT,
+    EMPTY,
+    MONEY,
+    PLAN,
+    Claim,
+    Cues,
+    content_stems,
+    is_given_name,
+    stem,
+    stems_of_each,
+)
+from worldline.reading.families import families
+from worldline.rules.kinds import told
+from worldline.rules.slots import NOT, HeldValue
+from worldline.text import fold, stop, tokens
+
+PASSED = ("was ", "did ", PLAN)
+"""Slots of what was, happened or is planned: nothing that is so now."""
+NUMBER = re.compile(r"\d|^(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty) \w", re.I)
+
+
+class Around(Struct, frozen=True):
+    """A held fact with the words of its three parts."""
+
+    held: HeldValue
+    subject: frozenset[str]
+    relation: frozenset[str]
+    object: frozenset[str]
+    of_speaker: bool
+    name: str = ""
+    """What the subject is called."""
+    key_words: frozenset[str] = frozenset()
+    """The names in the object, or its last word: saying one of them is naming it."""
+    many: bool = False
+
+
+def around_each(facts: Sequence[tuple[HeldValue, str]], speaker: str) -> list[Around]:
+    """Held facts, each with what its subject is called, taken apart into stems."""
+    own, *parts = stems_of_each(
+        [speaker, *(p for held, name in facts for p in (name, held.phrase, held.object))]
+    )
+    return [
+        _around(held, name, speaker, (parts[at] - own, parts[at + 1], parts[at + 2]))
+        for at, (held, name) in zip(range(0, len(parts), 3), facts, strict=True)
+    ]
+
+
+def _around(held: HeldValue, subject: str, speaker: str, stems: tuple[frozenset[str], ...]) -> Around:
+    mine = fold(subject) == fold(speaker) or fold(subject).startswith(f"{fold(speaker)} ")
+    named, relation, object_ = stems
+    return Around(
+        held, named - thing_kinds() or named, relation, object_, mine, subject, _key_words(held.object),
+        _holds_many(held.slot),
+    )  # fmt: skip
+
+
+@cache
+def thing_kinds() -> frozenset[str]:
+    """Stems that say of what kind a thing is and not which one."""
+    return frozenset(stem(w) for w in listed("thing_kinds.txt"))
+
+
+def _key_words(value: str) -> frozenset[str]:
+    words = [
+        w for w in re.findall(r"[^\W_][\w.-]*", value) if w.lower() not in stop() and w.lower() not in EMPTY
+    ]
+    words = [w for w in words if w.lower().rstrip(".") not in listed("titles.txt")] or words
+    numbers = [w for w in words if any(c.isdigit() for c in w)]
+    rest = [w for w in words if w not in numbers and w.lower() not in listed("units.txt")]
+    if numbers and not rest:
+        return frozenset(stem(w.lower()) for w in numbers if len(w) > 1)
+    words = rest or words
+    names = [w for w in words if w[0].isupper() and not w.endswith(".")]
+    return frozenset(stem(w.lower()) for w in (names or words[-1:]))
+
+
+def _holds_many(slot: str) -> bool:
+    family = families().all.get(slot.partition(":")[0])
+    return family is not None and family.holds != "one"
+
+
+def is_somebody(fact: Around) -> bool:
+    """Whether a fact is of a person: "Grant", but no "grant application"."""
+    named = fact.name.split()
+    return fact.of_speaker or (
+        bool(named) and is_given_name(named[0].lower()) and all(w[:1].isupper() for w in named)
+    )
+
+
+def bond(fact: Around) -> str:
+    """Whether it ties two people, and for how long: kin or life."""
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    return family.bond if family is not None else ""
+
+
+def same_subject(claim: Claim, fact: Around) -> bool:
+    """Whether a claim is of the same thing as a fact, by its whole name or a part of it."""
+    if fold(claim.subject) == fold(fact.name):
+        return True
+    if claim.subject.lower().startswith(f"{fact.name.lower()}'s "):
+        return False  # "Hamish's sister" is not Hamish
+    if not fact.subject or fact.name.lower().startswith(f"{claim.subject.lower()}'s "):
+        return False
+    mine = content_stems(claim.subject)
+    return bool(mine) and (mine <= fact.subject or fact.subject <= mine)
+
+
+def kind_of(said: str, kind: str) -> str:
+    """What sort of value this is: date, money, contact, number, name or text."""
+    if kind == "date":
+        return "date"
+    if MONEY.search(said):
+        return "money"
+    if CONTACT.fullmatch(said):
+        return "contact"
+    return "number" if NUMBER.search(said) else "name" if said[:1].isupper() else "text"
+
+
+# How likely it is over --------------------------------------------------------------------------------
+
+
+CHANGE: Mapping[str, float] = {
+    "always": -1.4,
+    "words of change": 0.5,
+    "something is over": 2.27,
+    "asks": -2.13,
+    "tells what was": -0.4,
+    "begins something": 1.73,
+    "ends something": 1.1,
+    "of a date": -0.03,
+}
+"""What speaks for a message telling of a change (`bench/fit_endings.py`)."""
+MATTER: Mapping[str, float] = {
+    "always": -1.29,
+    "value told": 2.02,
+    "thing named": 1.95,
+    "person named": 1.38,
+    "thing told": 0.7,
+    "another value": 0.87,
+    "same slot": 0.99,
+    "another leaves it": -0.01,
+    "holds many": -1.91,
+    "known relation": 1.35,
+    "length": -1.91,
+    "parts met": 0.85,
+    "value and relation": 0.5,
+    "no other named": 1.82,
+}
+"""What speaks for its being about the matter of a fact."""
+HALF = 0.5
+LIKELY = 0.5
+"""From here on a fact is taken to be over."""
+
+
+BRIEF = 14
+"""A message with more words that tell something is about many a matter: of 37 endings of histories that are found so
+one stood in such a one, of those in long talk, most of which are wrong, every second."""
+
+
+class ToldSentence(NamedTuple):
+    """A sentence of a message: what it says of change, what it claims, and the whole message."""
+
+    cues: Cues
+    claims: Sequence[Claim]
+    text: str
+
+
+def of_change(text: str) -> float:
+    """How far the words of a text are those in which people tell of a change."""
+    known = _word_weights()
+    return sum(
+        known.get(word, 0.0) for word in {"0" if any(map(str.isdigit, w)) else w for w in tokens(text)}
+    )
+
+
+@cache
+def _word_weights() -> Mapping[str, float]:
+    split = (line.split() for line in lines("turning_words.txt"))
+    return {word: float(weight) for word, weight in split}
+
+
+def is_likely_over(said: ToldSentence, fact: Around, often: Counter[str]) -> bool:
+    """Whether a sentence most likely says that a fact is over; `often` counts the key words of all facts near it."""
+    if sum(word not in stop() for word in tokens(said.text)) > BRIEF:
+        return False
+    change, matter = measures(said, fact, often)
+    return chance(change, CHANGE) * chance(matter, MATTER) > LIKELY
+
+
+def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
+    """Whether this sentence can end the fact: who tells the fact says it, and it is of something that can change.
+
+    Not what was, nor what people are to each other, nor a reading among others; and if the like is said to be over of
+    something else, it is that.
+    """
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    lasting = family is not None and (family.holds == "series" or bool(family.bond) or not family.changes)
+    if lasting or has_passed(fact.held) or fold(fact.held.teller) != fold(teller):
+        return False
+    if is_somebody(fact) and fact.object.isdisjoint(said.cues.stems):
+        kind = kind_of(fact.held.object, fact.held.kind)
+        same = [claim for claim in said.claims if same_subject(claim, fact)]
+        if not any(claim.effect == "ends" or _is_another(claim, fact, kind) for claim in same):
+            return False  # that Tom made a sign, or has changed a lot, is no news of where he works
+    return not any(_is_another_end(claim, fact) or is_of_another_number(claim, fact) for claim in said.claims)
+
+
+def _is_another_end(claim: Claim, fact: Around) -> bool:
+    """ "Just finished reading Beloved" ends no reading of Middlemarch."""
+    like = claim.effect == "ends" and claim.key == fact.held.slot and bool(claim.object)
+    return like and content_stems(claim.object).isdisjoint(fact.object)
+
+
+def is_of_another_number(claim: Claim, fact: Around) -> bool:
+    """Whether a claim is of the like thing with another number: truck 3, where truck 1 is held."""
+    mine, other = set(_DIGITS.findall(fact.name)), set(_DIGITS.findall(claim.subject))
+    return bool(mine and other) and mine.isdisjoint(other) and content_stems(claim.subject) == fact.subject
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def has_passed(held: HeldValue) -> bool:
+    """Whether a fact tells what was or happened: sold tickets stay sold."""
+    happened = {"not", "no", "cannot", "from"}.isdisjoint(held.phrase.split())
+    return (held.slot.startswith(NOT) and happened) or held.slot.startswith(PASSED)
+
+
+def chance(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """A weighed sum as a chance."""
+    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in measured.items())))
+
+
+def measures(
+    said: ToldSentence, fact: Around, often: Counter[str]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """What speaks for a change, and what for it being one in this very matter."""
+    cues, claims = said.cues, said.claims
+    stems, kind = frozenset(cues.stems), kind_of(fact.held.object, fact.held.kind)
+    same = [claim for claim in claims if same_subject(claim, fact)]
+    relation = _met(fact.relation, stems - frozenset(cues.names), nearly=True)
+    named, value, key = _met(fact.subject, stems), _met(fact.object, stems), _met(fact.key_words, stems)
+    if kind in ("date", "number", "money") and named < HALF:
+        value = key = 0.0  # the 17th may be that of anything
+    mine = fact.of_speaker and not fact.subject and (cues.own or all(claim.of_speaker for claim in claims))
+    person = is_somebody(fact)
+    near = 0.0 if fact.of_speaker else _met(fact.subject, stems - frozenset(cues.names), nearly=True)
+    change = {
+        "always": 1.0,
+        "words of change": of_change(said.text),
+        "something is over": float(cues.ends),
+        "asks": float("?" in said.text),
+        "tells what was": float(any(claim.key.startswith("was ") for claim in claims)),
+        "begins something": float(any(claim.effect == "begins" or claim.switches for claim in claims)),
+        "ends something": float(any(claim.effect == "ends" for claim in claims)),
+        "of a date": float(fact.held.kind == "date"),
+    }
+    matter = {
+        "always": 1.0,
+        "value told": value,
+        "thing named": 0.0 if person else named,
+        "person named": named if person else 0.0,
+        "thing told": near,
+        "another value": float(any(_is_another(claim, fact, kind) for claim in same)),
+        "same slot": float(any(claim.key == fact.held.slot for claim in same)),
+        "another leaves it": float(any(_is_anothers(claim, fact) for claim in claims)),
+        "holds many": float(fact.many),
+        "known relation": float(fact.held.slot in families().all),
+        "length": math.log1p(len(cues.stems)),
+        "parts met": float((named > HALF or mine) + (relation > HALF) + (key > 0.4)),
+        "value and relation": key * relation,
+        "no other named": float(all(often[word] == 1 for word in fact.key_words & stems)),
+    }
+    return change, matter
+
+
+def _is_anothers(claim: Claim, fact: Around) -> bool:
+    """Whether somebody else leaves something: "Bram left the project", where Selin is on it."""
+    return (
+        claim.effect == "ends"
+        and not same_subject(claim, fact)
+        and content_stems(claim.subject).isdisjoint(fact.object | content_stems(fact.name))
+    )
+
+
+def _is_another(claim: Claim, fact: Around, kind: str) -> bool:
+    """Whether a claim gives another value of the same sort, of how things are."""
+    other = kind_of(claim.object, claim.kind) == kind and fold(claim.object) != fold(fact.held.object)
+    return other and not claim.negated and not claim.key.startswith(PASSED)
+
+
+def _met(words: frozenset[str], said: frozenset[str], *, nearly: bool = False) -> float:
+    """The share of some words that is said, or said in other words."""
+    if not words:
+        return 0.0
+    if not nearly:
+        return len(words & said) / len(words)
+    return sum(1.0 if word in said else _nearest(word, said) for word in words) / len(words)
+
+
+def _nearest(word: str, said: frozenset[str]) -> float:
+    own = told(word)
+    return max((max(own.get(other, 0.0), told(other).get(word, 0.0)) for other in said), default=0.0)
