@@ -18,7 +18,7 @@ def chances(text: str, subject: str, phrase: str, value: str) -> tuple[float, fl
         0
     ]
     reading = read(text, "Ana")
-    told = matter.ToldSentence(reading.cues, reading.claims, text)
+    told = matter.sentence_in(text, reading.cues, reading.claims)
     change, same = matter.measures(told, fact, Counter(fact.key_words))
     return matter.chance(change, matter.CHANGE), matter.chance(same, matter.MATTER)
 
@@ -36,7 +36,7 @@ def test_both_chances_are_of_what_they_say() -> None:
 def test_every_measure_has_its_weight() -> None:
     """Tables and measures belong together, and words of change are known."""
     fact = matter.around_each([(HeldValue("1", "is", "x", teller="Ana"), "shed")], "Ana")[0]
-    change, same = matter.measures(matter.ToldSentence(read("Hm.", "Ana").cues, (), "Hm."), fact, Counter())
+    change, same = matter.measures(matter.sentence_in("Hm.", read("Hm.", "Ana").cues, ()), fact, Counter())
     assert change.keys() == matter.CHANGE.keys()
     assert same.keys() == matter.MATTER.keys()
     assert matter.of_change("Since today it is cancelled.") > 0 > matter.of_change("It might be.") - 0.5

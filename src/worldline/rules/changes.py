@@ -76,11 +76,8 @@ def ended_by(
     for each in said:
         sure = dict(overtaken(each.cues, each.claims, apart.values(), teller))
         for id_, fact in apart.items():
-            likely = (
-                id_ not in sure
-                and may_end(each, fact, teller, apart.values())
-                and is_likely_over(each, fact, often)
-            )
+            unsure = each.brief and id_ not in sure and may_end(each, fact, teller, apart.values())
+            likely = unsure and is_likely_over(each, fact, often)
             if reason := sure.get(id_, LIKELY if likely else ""):
                 found[id_] = Overtaken(fact, reason, each.claims)
     return found

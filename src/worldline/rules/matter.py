@@ -150,7 +150,6 @@ CHANGE: Mapping[str, float] = {
     "tells what was": -0.4,
     "begins something": 1.73,
     "ends something": 1.1,
-    "of a date": -0.03,
 }
 """What speaks for a message telling of a change (`bench/fit_endings.py`)."""
 MATTER: Mapping[str, float] = {
@@ -161,7 +160,6 @@ MATTER: Mapping[str, float] = {
     "thing told": 0.7,
     "another value": 0.87,
     "same slot": 0.99,
-    "another leaves it": -0.01,
     "holds many": -1.91,
     "known relation": 1.35,
     "length": -1.91,
@@ -181,11 +179,20 @@ one stood in such a one, of those in long talk, most of which are wrong, every s
 
 
 class ToldSentence(NamedTuple):
-    """A sentence of a message: what it says of change, what it claims, and the whole message."""
+    """A sentence of a message: what it says of change and what it claims; and what the whole message is like."""
 
     cues: Cues
     claims: Sequence[Claim]
     text: str
+    words: float
+    """How far its words are those in which people tell of a change."""
+    brief: bool
+
+
+def sentence_in(text: str, cues: Cues, claims: Sequence[Claim]) -> ToldSentence:
+    """A sentence of a message, of which the whole text is looked at once."""
+    brief = sum(word not in stop() for word in tokens(text)) <= BRIEF
+    return ToldSentence(cues, claims, text, of_change(text), brief)
 
 
 def of_change(text: str) -> float:
@@ -204,8 +211,6 @@ def _word_weights() -> Mapping[str, float]:
 
 def is_likely_over(said: ToldSentence, fact: Around, often: Counter[str]) -> bool:
     """Whether a sentence most likely says that a fact is over; `often` counts the key words of all facts near it."""
-    if sum(word not in stop() for word in tokens(said.text)) > BRIEF:
-        return False
     change, matter = measures(said, fact, often)
     return chance(change, CHANGE) * chance(matter, MATTER) > LIKELY
 
@@ -270,13 +275,12 @@ def measures(
     near = 0.0 if fact.of_speaker else _met(fact.subject, stems - frozenset(cues.names), nearly=True)
     change = {
         "always": 1.0,
-        "words of change": of_change(said.text),
+        "words of change": said.words,
         "something is over": float(cues.ends),
         "asks": float("?" in said.text),
         "tells what was": float(any(claim.key.startswith("was ") for claim in claims)),
         "begins something": float(any(claim.effect == "begins" or claim.switches for claim in claims)),
         "ends something": float(any(claim.effect == "ends" for claim in claims)),
-        "of a date": float(fact.held.kind == "date"),
     }
     matter = {
         "always": 1.0,
@@ -286,7 +290,6 @@ def measures(
         "thing told": near,
         "another value": float(any(_is_another(claim, fact, kind) for claim in same)),
         "same slot": float(any(claim.key == fact.held.slot for claim in same)),
-        "another leaves it": float(any(_is_anothers(claim, fact) for claim in claims)),
         "holds many": float(fact.many),
         "known relation": float(fact.held.slot in families().all),
         "length": math.log1p(len(cues.stems)),
@@ -295,15 +298,6 @@ def measures(
         "no other named": float(all(often[word] == 1 for word in fact.key_words & stems)),
     }
     return change, matter
-
-
-def _is_anothers(claim: Claim, fact: Around) -> bool:
-    """Whether somebody else leaves something: "Bram left the project", where Selin is on it."""
-    return (
-        claim.effect == "ends"
-        and not same_subject(claim, fact)
-        and content_stems(claim.subject).isdisjoint(fact.object | content_stems(fact.name))
-    )
 
 
 def _is_another(claim: Claim, fact: Around, kind: str) -> bool:

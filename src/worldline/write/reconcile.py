@@ -35,7 +35,7 @@ from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.rules.changes import DAY, concerns, ended_by, such_things
-from worldline.rules.matter import Around, ToldSentence
+from worldline.rules.matter import Around, ToldSentence, sentence_in
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -490,11 +490,11 @@ def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place
 def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
     """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
     if not said.parts:
-        yield ToldSentence(said.cues, said.claims, text)
+        yield sentence_in(text, said.cues, said.claims)
     for part in said.parts:
         begin, end = part.chars
         claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
-        yield ToldSentence(part.cues, claims, text)
+        yield sentence_in(text, part.cues, claims)
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
