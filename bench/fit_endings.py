@@ -32,8 +32,8 @@ from worldline.text import tokens
 from worldline.write import reconcile
 
 KEPT = ("keeps_both", "series", "reassert")
-RARE = 4
-"""A word in fewer texts is not weighed."""
+RARE, ALONE = 4, 3
+"""A word in fewer texts, or of fewer authors, is not weighed."""
 LEAST = 0.1
 """A word that weighs less is left out."""
 Array = NDArray[np.float64]
@@ -177,11 +177,21 @@ def grams(text: str) -> set[str]:
     return {"0" if any(map(str.isdigit, word)) else word for word in tokens(text)}
 
 
+_WITHIN = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
+"""What is written with a capital within a sentence."""
+
+
 def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
-    """Each everyday word, and how much it speaks for a change."""
+    """Each everyday word that is no name, and how much it speaks for a change."""
     said = [grams(each.text) for each in heard]
     often = Counter(word for each in said for word in each)
-    known = sorted(w for w, n in often.items() if n >= RARE and (w == "0" or is_everyday(w)))
+    told = Counter(word for _, word in {(h.author, w) for h, ws in zip(heard, said, strict=True) for w in ws})
+    names = Counter(word for each in heard for word in grams(" ".join(_WITHIN.findall(each.text))))
+    known = sorted(
+        word
+        for word, n in often.items()
+        if n >= RARE and told[word] >= ALONE and 2 * names[word] < n and (word == "0" or is_everyday(word))
+    )
     place = {word: at + 1 for at, word in enumerate(known)}
     x = np.zeros((len(said), len(known) + 1))
     x[:, 0] = 1
@@ -222,14 +232,12 @@ def fit(pairs: Sequence[Pair], words: Mapping[str, float] | Mapping[str, Mapping
         left = 1 - p * q
         changed = np.where(y == 1, 1.0, p * (1 - q) / left)
         same = np.where(y == 1, 1.0, q * (1 - p) / left)
-        found = Fit(_soft(a, changed, weight, found.change), _soft(b, same, weight, found.matter))
+        found = Fit(
+            logistic(a, changed, weight, 2.0, found.change), logistic(b, same, weight, 2.0, found.matter)
+        )
         if turn in (10, 25):
             best = [int(np.argmax(found.chances(*row))) for row, _ in kept]
     return found
-
-
-def _soft(x: Array, y: Array, weight: Array, start: Array) -> Array:
-    return logistic(x, y, weight, 2.0, start)
 
 
 def _rows(pair: Pair, words: Mapping[str, Any]) -> tuple[Array, Array]:

@@ -28,6 +28,9 @@ Done: TypeAlias = tuple[bytes | None, bool]
 LAST_CLOCK: Instant = instant("2200-01-01")
 """What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
 
+FAR_OFF = -20.0
+"""What a cross-encoder says of two texts that have nothing in common, and less."""
+
 
 def _no_embedder() -> None:
     return None
@@ -79,6 +82,18 @@ class Handle(Struct, frozen=True):
     @property
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
+
+    def close_reader(self) -> Reranker | None:
+        """The cross-encoder, where there is one; it reads English alone."""
+        return self.closeness() if self.config.language == "english" else None
+
+    def reads_closely(self, statement: str, text: str) -> float:
+        """How close a text reads to a statement; as far off as can be where nothing can tell."""
+        try:
+            reader = self.close_reader()
+            return FAR_OFF if reader is None else float(reader.rerank(statement, [text])[0])
+        except WorldlineError:  # a write does without
+            return FAR_OFF
 
     def within(self, scope: Scope) -> Scope:
         """A scope inside what this handle is confined to; refused where it would leave that."""

@@ -667,7 +667,7 @@ def wish(handle: Handle, view: View, asked_at: When | None, **given: Any) -> Wis
 
 def means_of(handle: Handle, question: str) -> Means:
     """All that this handle has to understand a question by; the question's vector is made before anything is read."""
-    return Means(meaning(handle, question), likeness(handle), close_reader(handle))
+    return Means(meaning(handle, question), likeness(handle), handle.close_reader())
 
 
 def meaning(handle: Handle, question: str) -> Semantic | None:
@@ -677,11 +677,6 @@ def meaning(handle: Handle, question: str) -> Semantic | None:
     if embedder is None:
         return None
     return Semantic(embedder.embed([question])[0], embedder.identity, handle.store.index_of(handle.tenant))
-
-
-def close_reader(handle: Handle) -> Reranker | None:
-    """The cross-encoder, where there is one; it reads English alone."""
-    return handle.closeness() if handle.config.language == "english" else None
 
 
 def likeness(handle: Handle) -> Likeness:

@@ -18,6 +18,7 @@ from worldline.lexicon import lines
 from worldline.read.cues import Asked
 from worldline.read.score import DAY, Board, Need, Turn, Unit, degrees, needs, units
 from worldline.rules.describe import NAME, NUMBER
+from worldline.rules.matter import of_change
 from worldline.store.search import Drawn
 from worldline.text import stop, tokens
 
@@ -29,21 +30,22 @@ LEADERS = 5
 NEARLY = 1.0
 """How much lower the older one's score may be, where what was is asked for."""
 OVERTAKES: Mapping[str, float] = {
-    "always": 1.6,
-    "behind": -1.6,
-    "far down": -2.4,
-    "tells a change": 0.9,
-    "asked as of now": 1.4,
-    "asked how or for all": -1.1,
-    "share of other words": 2.5,
-    "long after": 0.5,
-    "for a while": -1.7,
+    "always": 1.85,
+    "behind": -1.4,
+    "far down": -1.9,
+    "words of change": 0.26,
+    "asked as of now": 1.35,
+    "asked how or for all": -1.4,
+    "share of other words": 2.0,
+    "long after": 0.3,
+    "for a while": -1.85,
 }
 """What speaks for a later turn being the newer version of an earlier one: a logistic fit over pairs of which one is the
-evidence, in small memories, little histories, stories and a public talk, each set counting the same, checked on the
-hands that were left out. The constant asks for twice even odds."""
-HALF = 0.5
-"""Who tells no change has to tell as much of what is asked as this share of what the older turn tells."""
+evidence, in small memories, little histories, stories and a public talk, each of the four counting the same, checked on
+the hands that were left out. The constant asks for more than even odds."""
+HALF, TELLS = 0.5, 2.0
+"""Who tells no change has to tell as much of what is asked as this share of what the older turn tells; so much of words
+of change tells one."""
 ALL_BUT = 0.99
 """Where one of two says nothing beside the question, the other has to say all that it says of it."""
 SPEAKS = 0.3
@@ -293,7 +295,7 @@ class _Versions:
         asked_for = _names(asked) | {need.stem for need in self.wanted} | heard | _greetings()
         said = {at: {word for word in _content(board.turns[at]) if word.isalpha()} for at in best}
         self.further = {at: words - asked_for for at, words in said.items()}
-        self.changes = {at for at in best if _says(board.turns[at].described.words, _change_phrases())}
+        self.changes = {at: of_change(board.turns[at].described.words.split()) for at in best}
         self.chosen = [board.parts[name] for name in CHOSEN if name in board.parts]
         self.tells = {at for at in best if _is_now(board.turns[at], self.held[at])}
         self.passing = {at for at in best if _says(self.held[at].sentence, _passing())}
@@ -310,7 +312,7 @@ class _Versions:
         if not of_both or not self._of_those(a, self.held[new]) or new not in self.tells:
             return -math.inf
         alike = of_both / self._told(old, old)
-        if alike < HALF and new not in self.changes:
+        if alike < HALF and self.changes[new] < TELLS:
             return -math.inf
         ours, theirs = self.further[old], self.further[new]
         fewer = min(len(ours), len(theirs))
@@ -319,7 +321,7 @@ class _Versions:
             "always": 1.0,
             "behind": math.copysign(math.log1p(abs(behind)), behind),
             "far down": math.log1p(max(self.place[old], self.place[new])),
-            "tells a change": float(new in self.changes),
+            "words of change": self.changes[new],
             "asked as of now": self.now * alike,
             "asked how or for all": float(self.openly),
             "share of other words": len(ours & theirs) / fewer if fewer else float(alike > ALL_BUT),
@@ -362,12 +364,6 @@ def _says(said: str, phrases: Phrases) -> bool:
         for at, token in enumerate(tokens)
         for phrase in phrases.get(token, ())
     )
-
-
-@cache
-def _change_phrases() -> Phrases:
-    """What tells of a change."""
-    return _phrases("change_cues.txt", "leaving_cues.txt")
 
 
 @cache

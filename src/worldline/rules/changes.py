@@ -34,6 +34,7 @@ from worldline.rules.matter import (
     NUMBER,
     PASSED,
     Around,
+    Closeness,
     ToldSentence,
     around_each,
     bond,
@@ -67,7 +68,11 @@ class Overtaken(NamedTuple):
 
 
 def ended_by(
-    said: Iterable[ToldSentence], facts: Sequence[tuple[HeldValue, str]], speaker: str, teller: str
+    said: Iterable[ToldSentence],
+    facts: Sequence[tuple[HeldValue, str]],
+    speaker: str,
+    teller: str,
+    close: Closeness,
 ) -> dict[str, Overtaken]:
     """Which held facts, each with its subject's name, are over by a message, by id: by a rule, else most likely."""
     apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
@@ -77,7 +82,7 @@ def ended_by(
         sure = dict(overtaken(each.cues, each.claims, apart.values(), teller))
         for id_, fact in apart.items():
             unsure = each.brief and id_ not in sure and may_end(each, fact, teller, apart.values())
-            likely = unsure and is_likely_over(each, fact, often)
+            likely = unsure and is_likely_over(each, fact, often, close)
             if reason := sure.get(id_, LIKELY if likely else ""):
                 found[id_] = Overtaken(fact, reason, each.claims)
     return found

@@ -140,7 +140,7 @@ def settle(
     present_first = sorted(claims, key=lambda claim: claim.ahead)  # what is announced stands beside it
     changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in present_first]
     if before:
-        changed.append(_overtake(tx, said, before, event, place, who))
+        changed.append(_overtake(tx, said, before, event, place, who, handle))
     if said.values and not any("it was wrong" in change for change in tx.changes):
         changed.append(_correct_value(tx, said, told, place, handle, event))
     return any(changed)
@@ -468,9 +468,12 @@ def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
     ]
 
 
-def _overtake(tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str) -> bool:
+def _overtake(
+    tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str, handle: Handle
+) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
-    over = ended_by(_sentences(said, event.text), [(h, name) for h, _, name in before], who, event.speaker)
+    facts = [(held, name) for held, _, name in before]
+    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, handle.reads_closely)
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
