@@ -74,10 +74,17 @@ class Recorder:
         reconcile.ended_by = self  # type: ignore[assignment]
         matter.LIKELY = 1.0  # nothing is ended by the weights of today
 
-    def __call__(self, said: Iterable[matter.ToldSentence], facts: Any, speaker: str, teller: str) -> Any:
+    def __call__(
+        self,
+        said: Iterable[matter.ToldSentence],
+        facts: Any,
+        speaker: str,
+        teller: str,
+        close: matter.Closeness,
+    ) -> Any:
         sentences = list(said)
-        self.asked.append((sentences, facts, speaker, teller))
-        return self._ask(sentences, facts, speaker, teller)
+        self.asked.append((sentences, facts, speaker, teller, close))
+        return self._ask(sentences, facts, speaker, teller, close)
 
 
 def texts_of(author: str, items: Sequence[Mapping[str, Any]]) -> Iterator[Heard]:
@@ -110,7 +117,7 @@ def pairs_of(author: str, items: Sequence[Mapping[str, Any]], recorder: Recorder
                 mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
                 held = {f.content: f.valid.end == FOREVER == f.known.end for f in _facts(memory)}
                 name = said.get("id", at)
-                for sentences, facts, speaker, teller in recorder.asked:
+                for sentences, facts, speaker, teller, _close in recorder.asked:
                     apart = matter.around_each(facts, speaker)
                     often = Counter(word for fact in apart for word in fact.key_words)
                     for fact in apart:

@@ -43,6 +43,7 @@ from worldline.rules.matter import (
     is_of_another_number,
     is_somebody,
     kind_of,
+    likely_meant,
     may_be_over,
     same_subject,
     thing_kinds,
@@ -86,6 +87,25 @@ def ended_by(
             if reason := sure.get(id_, LIKELY if likely else ""):
                 found[id_] = Overtaken(fact, reason, each.claims)
     return found
+
+
+def taken_back(
+    said: Iterable[ToldSentence],
+    facts: Sequence[tuple[HeldValue, str]],
+    speaker: str,
+    teller: str,
+    close: Closeness,
+) -> Around | None:
+    """Which held fact a correction most likely takes back, where it does not say so in words that a rule knows."""
+    apart = around_each(facts, speaker)
+    often = Counter(word for fact in apart for word in fact.key_words)
+    able = [
+        (each, fact)
+        for each in said
+        for fact in apart
+        if each.brief and may_be_over(each, fact, teller) and not _is_kept(each.claims, fact)
+    ]
+    return likely_meant(able, often, close)
 
 
 LIKELY = "the text most likely tells of a change in this matter"

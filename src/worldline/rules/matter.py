@@ -165,6 +165,8 @@ MATTER: Mapping[str, float] = {
 HALF = 0.5
 LIKELY = 0.6
 """From here on a fact is taken to be over."""
+FEW = 4
+"""So many facts are read beside a correction."""
 CLOSEST = 8.0
 """No text reads closer than this to a fact."""
 Closeness = Callable[[str, str], float]
@@ -212,11 +214,28 @@ def is_likely_over(said: ToldSentence, fact: Around, often: Counter[str], close:
     Both are read side by side only where that can decide it.
     """
     change, matter = measures(said, fact, often)
-    told, held = chance(change, CHANGE), fact.held
+    told = chance(change, CHANGE)
     if told * chance({**matter, "closeness": CLOSEST}, MATTER) <= LIKELY:
         return False
-    matter["closeness"] = close(sentence(fact.name, held.phrase, held.object), said.text)
-    return told * chance(matter, MATTER) > LIKELY
+    return told * chance({**matter, "closeness": _closeness(said, fact, close)}, MATTER) > LIKELY
+
+
+def likely_meant(
+    said: Sequence[tuple[ToldSentence, Around]], often: Counter[str], close: Closeness
+) -> Around | None:
+    """Which of some facts a correction most likely takes back: of the likeliest few, the one that reads closest."""
+    weighed = [(chance(measures(each, fact, often)[1], MATTER), at) for at, (each, fact) in enumerate(said)]
+    few = [said[at] for _, at in sorted(weighed, reverse=True)[:FEW]]
+    read = [
+        chance({**measures(each, fact, often)[1], "closeness": _closeness(each, fact, close)}, MATTER)
+        for each, fact in few
+    ]
+    best = max(range(len(few)), key=read.__getitem__, default=None)
+    return None if best is None or read[best] <= LIKELY else few[best][1]
+
+
+def _closeness(said: ToldSentence, fact: Around, close: Closeness) -> float:
+    return close(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
 
 
 def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:

@@ -34,7 +34,7 @@ from worldline.ports import Tx, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import DAY, concerns, ended_by, such_things
+from worldline.rules.changes import DAY, concerns, ended_by, such_things, taken_back
 from worldline.rules.matter import Around, ToldSentence, sentence_in
 from worldline.rules.slots import (
     NOT,
@@ -130,7 +130,7 @@ def settle(
     `who` is whom "I" means, and `near` what shares words with the text, where somebody has found that out already.
     """
     who = who or who_speaks(event.speaker, handle.scope.user)
-    told = ToldBy(event.key, event.said_at, by)
+    told, heard = ToldBy(event.key, event.said_at, by), len(tx.changes)
     if tx.gathering is None or event.key not in tx.gathering.tellers:
         claims = sound(claims)
         look_up(tx, [Claimed(event.key, event.speaker, claims)], place)
@@ -141,8 +141,12 @@ def settle(
     changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in present_first]
     if before:
         changed.append(_overtake(tx, said, before, event, place, who, handle))
-    if said.values and not any("it was wrong" in change for change in tx.changes):
-        changed.append(_correct_value(tx, said, told, place, handle, event))
+    corrected = any(WRONG in change for change in tx.changes[heard:])
+    if said.values and not corrected:
+        corrected = _correct_value(tx, said, told, place, handle, event)
+        changed.append(corrected)
+    if said.corrects and not corrected:
+        changed.append(_take_back(tx, said, event, place, who, handle))
     return any(changed)
 
 
@@ -488,6 +492,19 @@ def _overtake(
             _end_owning(tx, ended.fact, event, place)
         closed = True
     return closed
+
+
+def _take_back(tx: Tx, said: Reading, event: Stored, place: Place, who: str, handle: Handle) -> bool:
+    """Withdraws what a correction most likely means, where nothing else was found that it could correct."""
+    before = _lately_held(tx, sharing_words(tx, said), place)
+    facts = [(held, name) for held, _, name in before]
+    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, handle.reads_closely)
+    for held, row, name in before:
+        if meant is not None and held.id == meant.held.id and slots.is_held(tx, row.belief.row):
+            tx.close(Close(row.belief, valid_to=None, reason=WRONG), "understand")
+            tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {WRONG}")
+            return True
+    return False
 
 
 def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
