@@ -34,6 +34,8 @@ from worldline.write import reconcile
 KEPT = ("keeps_both", "series", "reassert")
 RARE, ALONE = 4, 3
 """A word in fewer texts, or of fewer authors, is not weighed."""
+UNLIKELY = 0.3
+"""A message that tells of a change less likely, by the weights so far, is not read beside facts."""
 LEAST = 0.1
 """A word that weighs less is left out."""
 Array = NDArray[np.float64]
@@ -117,15 +119,21 @@ def pairs_of(author: str, items: Sequence[Mapping[str, Any]], recorder: Recorder
                 mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
                 held = {f.content: f.valid.end == FOREVER == f.known.end for f in _facts(memory)}
                 name = said.get("id", at)
-                for sentences, facts, speaker, teller, _close in recorder.asked:
+                for sentences, facts, speaker, teller, close in recorder.asked:
                     apart = matter.around_each(facts, speaker)
                     often = Counter(word for fact in apart for word in fact.key_words)
                     for fact in apart:
                         told = sentence(fact.name, fact.held.phrase, fact.held.object)
                         ended = _label(item, name, source.get(told), told)
                         if ended is not None:
-                            able = [each for each in sentences if may_end(each, fact, teller, apart)]
-                            measured = tuple(matter.measures(each, fact, often) for each in able)
+                            may = [each for each in sentences if may_end(each, fact, teller, apart)]
+                            both = [(each, matter.measures(each, fact, often)) for each in may]
+                            both = [(s, m) for s, m in both if matter.chance(m[0], matter.CHANGE) > UNLIKELY]
+                            able, near = (
+                                [each for each, _ in both],
+                                close(told, said["text"]) if both else 0.0,
+                            )
+                            measured = tuple((c, {**same, "closeness": near}) for _, (c, same) in both)
                             texts, long = tuple(each.text for each in able), "statements" not in item
                             yield Pair(author, f"{author} {item['id']}", texts, told, measured, ended,
                                        0.5 if long else 1.0, not held.get(told, True))  # fmt: skip
@@ -184,8 +192,8 @@ def grams(text: str) -> set[str]:
     return {"0" if any(map(str.isdigit, word)) else word for word in tokens(text)}
 
 
-_WITHIN = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
-"""What is written with a capital within a sentence."""
+_SMALL = re.compile(r"(?<![\w'’])(?:[a-z][\w'’]*|\d+)")
+"""What is written without a capital: no name is so most of the time."""
 
 
 def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
@@ -193,11 +201,11 @@ def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
     said = [grams(each.text) for each in heard]
     often = Counter(word for each in said for word in each)
     told = Counter(word for _, word in {(h.author, w) for h, ws in zip(heard, said, strict=True) for w in ws})
-    names = Counter(word for each in heard for word in grams(" ".join(_WITHIN.findall(each.text))))
+    small = Counter(word for each in heard for word in grams(" ".join(_SMALL.findall(each.text))))
     known = sorted(
         word
         for word, n in often.items()
-        if n >= RARE and told[word] >= ALONE and 2 * names[word] < n and (word == "0" or is_everyday(word))
+        if n >= RARE and told[word] >= ALONE and 3 * small[word] >= n and (word == "0" or is_everyday(word))
     )
     place = {word: at + 1 for at, word in enumerate(known)}
     x = np.zeros((len(said), len(known) + 1))
@@ -208,15 +216,35 @@ def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
     return {word: round(float(b[at]), 2) for word, at in place.items() if abs(b[at]) >= LEAST}
 
 
+class Rows(NamedTuple):
+    """The sentences of all pairs as arrays, and which pair each belongs to."""
+
+    change: Array
+    matter: Array
+    pair: NDArray[np.int64]
+
+
+def rows_of(pairs: Sequence[Pair], words: Mapping[str, Mapping[str, float]]) -> Rows:
+    """What was measured, the words of change by the table of each author."""
+    change, same, own = [], [], []
+    for at, pair in enumerate(pairs):
+        for (c, m), text in zip(pair.measured, pair.texts, strict=True):
+            told = sum(words[pair.author].get(word, 0.0) for word in grams(text))
+            change.append([*({**c, "words of change": told}.values())])
+            same.append([*m.values()])
+            own.append(at)
+    return Rows(np.array(change), np.array(same), np.array(own))
+
+
 class Fit(NamedTuple):
     """Both tables of weights, and the measures that they belong to."""
 
     change: Array
     matter: Array
 
-    def chances(self, change: Array, same: Array) -> Array:
+    def chances(self, rows: Rows) -> Array:
         """How likely each sentence ends the fact."""
-        return _chance(change @ self.change) * _chance(same @ self.matter)
+        return _chance(rows.change @ self.change) * _chance(rows.matter @ self.matter)
 
 
 def _chance(odds: Array) -> Array:
@@ -224,40 +252,27 @@ def _chance(odds: Array) -> Array:
     return found
 
 
-def fit(pairs: Sequence[Pair], words: Mapping[str, float] | Mapping[str, Mapping[str, float]]) -> Fit:
+def fit(pairs: Sequence[Pair], rows: Rows, wanted: NDArray[np.bool_]) -> Fit:
     """Both at once: what is no ending may lack the change, or the matter, or both, as likely as the fit so far says."""
-    rows = [_rows(pair, words) for pair in pairs]
-    kept = [(row, pair) for row, pair in zip(rows, pairs, strict=True) if len(row[0])]
-    y = np.array([float(pair.ended) for _, pair in kept])
-    weight = np.array([pair.weight for _, pair in kept])
-    best = [0] * len(kept)
-    found = Fit(np.zeros(kept[0][0][0].shape[1]), np.zeros(kept[0][0][1].shape[1]))
-    for turn in range(60):
-        a = np.array([row[0][at] for (row, _), at in zip(kept, best, strict=True)])
-        b = np.array([row[1][at] for (row, _), at in zip(kept, best, strict=True)])
+    kept = wanted[rows.pair]
+    rows = Rows(rows.change[kept], rows.matter[kept], rows.pair[kept])
+    ids, best = np.unique(rows.pair, return_index=True)
+    y = np.array([float(pairs[at].ended) for at in ids])
+    weight = np.array([pairs[at].weight for at in ids])
+    found = Fit(np.zeros(rows.change.shape[1]), np.zeros(rows.matter.shape[1]))
+    for turn in range(24):
+        a, b = rows.change[best], rows.matter[best]
         p, q = _chance(a @ found.change), _chance(b @ found.matter)
-        left = 1 - p * q
+        left = np.maximum(1 - p * q, 1e-9)
         changed = np.where(y == 1, 1.0, p * (1 - q) / left)
         same = np.where(y == 1, 1.0, q * (1 - p) / left)
         found = Fit(
             logistic(a, changed, weight, 2.0, found.change), logistic(b, same, weight, 2.0, found.matter)
         )
-        if turn in (10, 25):
-            best = [int(np.argmax(found.chances(*row))) for row, _ in kept]
+        if turn in (7, 15):
+            order = np.lexsort((-found.chances(rows), rows.pair))
+            best = order[np.unique(rows.pair[order], return_index=True)[1]]
     return found
-
-
-def _rows(pair: Pair, words: Mapping[str, Any]) -> tuple[Array, Array]:
-    table = words.get(pair.author, words)
-    told = [sum(table.get(word, 0.0) for word in grams(text)) for text in pair.texts]
-    change = np.array(
-        [
-            [*({**c, "words of change": words}.values())]
-            for (c, _), words in zip(pair.measured, told, strict=True)
-        ]
-    )
-    same = np.array([[*m.values()] for _, m in pair.measured])
-    return change, same
 
 
 def main() -> int:
@@ -279,18 +294,16 @@ def main() -> int:
     def without(left_out: frozenset[str]) -> dict[str, float]:
         return words_of_change([each for each in heard if each.author not in left_out])
 
-    odds: dict[int, float] = {}
+    rows = rows_of(pairs, {author: without(frozenset({author})) for author in authors})
+    whose = np.array([pair.author for pair in pairs])
+    odds = np.zeros(len(pairs))
     for author in authors:
-        tables = {other: without(frozenset({author, other})) for other in authors}
-        found = fit([pair for pair in pairs if pair.author != author], tables)
-        for at, pair in enumerate(pairs):
-            if pair.author == author:
-                row = _rows(pair, {author: without(frozenset({author}))})
-                odds[at] = float(found.chances(*row).max()) if len(row[0]) else 0.0
+        chances = fit(pairs, rows, whose != author).chances(rows)
+        theirs = whose[rows.pair] == author
+        np.maximum.at(odds, rows.pair[theirs], chances[theirs])
     for limit in (0.5, 0.6, 0.7, 0.8):
         print(f"above {limit}: " + "  ".join(_tried(author, pairs, odds, limit) for author in authors))
-    tables = {author: without(frozenset({author})) for author in authors}
-    found = fit(pairs, tables)
+    found = fit(pairs, rows, np.ones(len(pairs), bool))
     for names, weights in zip(next(p.measured[0] for p in pairs if p.measured), found, strict=True):
         print({name: round(float(w), 2) for name, w in zip(names, weights, strict=True)})
     if options.words:
@@ -300,7 +313,7 @@ def main() -> int:
     return 0
 
 
-def _tried(author: str, pairs: Sequence[Pair], odds: Mapping[int, float], limit: float) -> str:
+def _tried(author: str, pairs: Sequence[Pair], odds: Array, limit: float) -> str:
     """Histories that would be ended rightly beyond those that are, wrongly, and the endings in stories."""
     own = [(pair, odds[at]) for at, pair in enumerate(pairs) if pair.author == author]
     talk = [(pair, odd) for pair, odd in own if pair.weight == 1]
