@@ -710,3 +710,24 @@ def test_a_move_ends_a_home_and_no_job(talk):
     talk.say("Eva moved to Turin.")
 
     assert {"Eva lives in Turin", "Eva works at Fiat"} <= talk.believed()
+
+
+def test_two_corrections_in_one_conversation_both_count() -> None:
+    """What is remembered at once is believed as if it were told one by one."""
+    told = [
+        "The bus leaves at 17:10.",
+        "Sorry, I meant 17:40.",
+        "The fee is 30 euros.",
+        "Sorry, I meant 35 euros.",
+    ]
+    said = [
+        {"content": text, "name": "Ana", "said_at": f"2026-03-01T10:0{n}Z"} for n, text in enumerate(told)
+    ]
+
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.remember(messages=said)
+
+        assert sorted(fact.content for fact in memory.list("Fact").items) == [
+            "bus leaves at 17:40",
+            "fee is 35 euros",
+        ]

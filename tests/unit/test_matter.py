@@ -101,3 +101,23 @@ def test_without_a_close_reader_nothing_is_weighed() -> None:
 def test_what_only_sounds_like_it_ends_nothing(text: str) -> None:
     """Another matter, somebody else's thing, a question, and a message about many things."""
     assert told("The crane inspection is in bay 4.", text) == []
+
+
+def withdrawn(*texts: str) -> list[str]:
+    """What the last of these takes back."""
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        done = [
+            memory.remember(text, speaker="Ana", said_at=f"2026-01-0{n + 1}") for n, text in enumerate(texts)
+        ]
+    return [change.partition(":")[0] for change in done[-1].changes if ": ends, it was wrong" in change]
+
+
+@pytest.mark.usefixtures("closer")
+def test_a_correction_takes_back_what_it_most_likely_means() -> None:
+    """One fact of those that share words with it, and none where it speaks of something else."""
+    barrel, barn = "The barrel in the yard holds cider.", "The barn in the yard is full of hay."
+
+    assert withdrawn(barrel, barn, "My mistake about the barrel in the yard: vinegar, all of it.") == [
+        "barrel in the yard holds cider"
+    ]
+    assert withdrawn(barrel, barn, "I was wrong about the weather, there was no rain at all.") == []
