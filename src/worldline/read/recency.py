@@ -30,7 +30,7 @@ LEADERS = 5
 NEARLY = 1.0
 """How much lower the older one's score may be, where what was is asked for."""
 OVERTAKES: Mapping[str, float] = {
-    "always": 1.9,
+    "always": 2.1,
     "behind": -1.35,
     "far down": -2.2,
     "words of change": 0.25,
@@ -344,8 +344,15 @@ class _Versions:
         lost = self.numbered and set(old.described.words.split()) - set(new.described.words.split())
         if lost and self.numbered & lost:
             return False  # what is said of truck 3 is no news of truck 1
+        if self._is_to_come(new) and not self._is_to_come(old):
+            return False  # "takes over the team in April", where somebody asks in March who leads it
         kinds = self.asked.wants & ~NAME
         return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
+
+    def _is_to_come(self, turn: Turn) -> bool:
+        """Whether all the days that a turn speaks of lie more than a week ahead of the question."""
+        dates, now = turn.described.dates, self.asked.asked_at
+        return bool(dates) and now is not None and all(start > now + 7 * DAY for start, _ in dates)
 
     def _of_those(self, old: Turn, new: Unit) -> bool:
         """Whether the newer one begins with no relative of whom neither the older one nor the question speaks."""

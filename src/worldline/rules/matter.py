@@ -2,7 +2,8 @@
 
 It is over where the message tells of a change and speaks of the same matter. How likely each of the two is, a few
 measures tell, weighed by a fit to little histories; both chances multiplied are the chance that the fact has ended, so
-that neither a change in something else nor another word about the same thing ends it.
+that neither a change in something else nor another word about the same thing ends it. Where that can decide it, fact
+and message are read side by side by a cross-encoder; without one, nothing is weighed.
 
     held "Juno has morning coffee at Rosie's", then "These days my morning coffee is at the Tin Cup" → likely over
 """
