@@ -129,12 +129,9 @@ def pairs_of(author: str, items: Sequence[Mapping[str, Any]], recorder: Recorder
                             may = [each for each in sentences if may_end(each, fact, teller, apart)]
                             both = [(each, matter.measures(each, fact, often)) for each in may]
                             both = [(s, m) for s, m in both if matter.chance(m[0], matter.CHANGE) > UNLIKELY]
-                            able, near = (
-                                [each for each, _ in both],
-                                close(told, said["text"]) if both else 0.0,
-                            )
+                            near = close(told, said["text"]) if both else 0.0
                             measured = tuple((c, {**same, "closeness": near}) for _, (c, same) in both)
-                            texts, long = tuple(each.text for each in able), "statements" not in item
+                            texts, long = tuple(each.text for each, _ in both), "statements" not in item
                             yield Pair(author, f"{author} {item['id']}", texts, told, measured, ended,
                                        0.5 if long else 1.0, not held.get(told, True))  # fmt: skip
                 for content in held:
@@ -187,21 +184,18 @@ def logistic(x: Array, y: Array, weight: Array, ridge: float, start: Array | Non
     return b
 
 
-def grams(text: str) -> set[str]:
-    """The stems of a text, every number as one."""
-    return {"0" if any(map(str.isdigit, word)) else word for word in tokens(text)}
-
-
 _SMALL = re.compile(r"(?<![\w'’])(?:[a-z][\w'’]*|\d+)")
 """What is written without a capital: no name is so most of the time."""
 
 
 def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
     """Each everyday word that is no name, and how much it speaks for a change."""
-    said = [grams(each.text) for each in heard]
+    said = [matter.words_in(tokens(each.text)) for each in heard]
     often = Counter(word for each in said for word in each)
     told = Counter(word for _, word in {(h.author, w) for h, ws in zip(heard, said, strict=True) for w in ws})
-    small = Counter(word for each in heard for word in grams(" ".join(_SMALL.findall(each.text))))
+    small = Counter(
+        word for each in heard for word in matter.words_in(tokens(" ".join(_SMALL.findall(each.text))))
+    )
     known = sorted(
         word
         for word, n in often.items()
@@ -229,7 +223,7 @@ def rows_of(pairs: Sequence[Pair], words: Mapping[str, Mapping[str, float]]) -> 
     change, same, own = [], [], []
     for at, pair in enumerate(pairs):
         for (c, m), text in zip(pair.measured, pair.texts, strict=True):
-            told = sum(words[pair.author].get(word, 0.0) for word in grams(text))
+            told = sum(words[pair.author].get(word, 0.0) for word in matter.words_in(tokens(text)))
             change.append([*({**c, "words of change": told}.values())])
             same.append([*m.values()])
             own.append(at)

@@ -28,8 +28,8 @@ Done: TypeAlias = tuple[bytes | None, bool]
 LAST_CLOCK: Instant = instant("2200-01-01")
 """What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
 
-FAR_OFF = -20.0
-"""What a cross-encoder says of two texts that have nothing in common, and less."""
+FAR_OFF = float("-inf")
+"""How close two texts read where nothing can tell: nothing is decided by it."""
 
 
 def _no_embedder() -> None:

@@ -84,7 +84,7 @@ def ended_by(
         for id_, fact in apart.items():
             unsure = each.brief and id_ not in sure and may_end(each, fact, teller, apart.values())
             likely = unsure and is_likely_over(each, fact, often, close)
-            if reason := sure.get(id_, LIKELY if likely else ""):
+            if reason := sure.get(id_, MOST_LIKELY if likely else ""):
                 found[id_] = Overtaken(fact, reason, each.claims)
     return found
 
@@ -108,7 +108,7 @@ def taken_back(
     return likely_meant(able, often, close)
 
 
-LIKELY = "the text most likely tells of a change in this matter"
+MOST_LIKELY = "the text most likely tells of a change in this matter"
 
 
 def may_end(said: ToldSentence, fact: Around, teller: str, facts: Collection[Around]) -> bool:

@@ -191,16 +191,21 @@ class ToldSentence(NamedTuple):
 
 
 def sentence_in(text: str, cues: Cues, claims: Sequence[Claim]) -> ToldSentence:
-    """A sentence of a message, of which the whole text is looked at once."""
-    brief = sum(word not in stop() for word in tokens(text)) <= BRIEF
-    return ToldSentence(cues, claims, text, of_change(tokens(text)), brief)
+    """A sentence of a message; what the whole text is like is the same for all its sentences."""
+    stems = tokens(text)
+    brief = sum(stem not in stop() for stem in stems) <= BRIEF
+    return ToldSentence(cues, claims, text, of_change(stems), brief)
 
 
 def of_change(stems: Iterable[str]) -> float:
     """How far the words of a text are those in which people tell of a change."""
     known = _word_weights()
-    said = dict.fromkeys("0" if any(map(str.isdigit, stem)) else stem for stem in stems)
-    return sum(known.get(word, 0.0) for word in said)
+    return sum(known.get(word, 0.0) for word in words_in(stems))
+
+
+def words_in(stems: Iterable[str]) -> Mapping[str, None]:
+    """The words of a text, each once and in their order, every number as one."""
+    return dict.fromkeys("0" if any(map(str.isdigit, stem)) else stem for stem in stems)
 
 
 @cache
@@ -225,14 +230,12 @@ def likely_meant(
     said: Sequence[tuple[ToldSentence, Around]], often: Counter[str], close: Closeness
 ) -> Around | None:
     """Which of some facts a correction most likely takes back: of the likeliest few, the one that reads closest."""
-    weighed = [(chance(measures(each, fact, often)[1], MATTER), at) for at, (each, fact) in enumerate(said)]
-    few = [said[at] for _, at in sorted(weighed, reverse=True)[:FEW]]
-    read = [
-        chance({**measures(each, fact, often)[1], "closeness": _closeness(each, fact, close)}, MATTER)
-        for each, fact in few
-    ]
-    best = max(range(len(few)), key=read.__getitem__, default=None)
-    return None if best is None or read[best] <= LIKELY else few[best][1]
+    measured = [measures(each, fact, often)[1] for each, fact in said]
+    alone = [chance(matter, MATTER) for matter in measured]
+    few = sorted(range(len(said)), key=lambda at: (alone[at], at), reverse=True)[:FEW]
+    read = {at: chance({**measured[at], "closeness": _closeness(*said[at], close)}, MATTER) for at in few}
+    best = max(few, key=read.__getitem__, default=None)
+    return None if best is None or read[best] <= LIKELY else said[best][1]
 
 
 def _closeness(said: ToldSentence, fact: Around, close: Closeness) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import msgspec
@@ -477,7 +477,7 @@ def _overtake(
 ) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
     facts = [(held, name) for held, _, name in before]
-    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, handle.reads_closely)
+    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_closely))
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
@@ -498,7 +498,7 @@ def _take_back(tx: Tx, said: Reading, event: Stored, place: Place, who: str, han
     """Withdraws what a correction most likely means, where nothing else was found that it could correct."""
     before = _lately_held(tx, sharing_words(tx, said), place)
     facts = [(held, name) for held, _, name in before]
-    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, handle.reads_closely)
+    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_closely))
     for held, row, name in before:
         if meant is not None and held.id == meant.held.id and slots.is_held(tx, row.belief.row):
             tx.close(Close(row.belief, valid_to=None, reason=WRONG), "understand")
@@ -509,12 +509,13 @@ def _take_back(tx: Tx, said: Reading, event: Stored, place: Place, who: str, han
 
 def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
     """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
+    whole = sentence_in(text, said.cues, said.claims)
     if not said.parts:
-        yield sentence_in(text, said.cues, said.claims)
+        yield whole
     for part in said.parts:
         begin, end = part.chars
         claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
-        yield sentence_in(text, part.cues, claims)
+        yield whole._replace(cues=part.cues, claims=claims)
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
