@@ -17,7 +17,7 @@ from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
-from worldline.ports import Embedder, Reranker, Store, Tenant, Tx, View
+from worldline.ports import CloseReader, Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import registry
 from worldline.store.view import bound
 
@@ -72,7 +72,7 @@ class Handle(Struct, frozen=True):
     """Opened when it is first needed."""
     reranker: Callable[[], Reranker | None] = _no_embedder
     """Has the last word about the order."""
-    closeness: Callable[[], Reranker | None] = _no_embedder
+    closeness: Callable[[], CloseReader | None] = _no_embedder
     """Its numbers are a factor of the score."""
     scorers: dict[str, Scorer] = field(default_factory=dict)
     """The scorers that this process has."""
@@ -83,7 +83,7 @@ class Handle(Struct, frozen=True):
     def scope(self) -> Scope:
         return self.scopes[0] if self.scopes else Scope()
 
-    def close_reader(self) -> Reranker | None:
+    def close_reader(self) -> CloseReader | None:
         """The cross-encoder, where there is one; it reads English alone."""
         return self.closeness() if self.config.language == "english" else None
 

@@ -35,7 +35,8 @@ from urllib.error import URLError
 
 from worldline.config import Config
 from worldline.errors import InvalidInput, WorldlineError
-from worldline.ports import Embedder, Reranker
+from worldline.lexicon import lines
+from worldline.ports import CloseReader, CloseReading, Embedder, Reranker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,14 +197,15 @@ def _need(module: str, extra: str) -> Any:
         raise EmbedderError(message) from None
 
 
-def _loaded(model: Path, vocabulary: Path) -> tuple[Any, Any]:
-    """The tokenizer and the session of a model, one thread for both."""
+def _loaded(model: Path, vocabulary: Path, shown: str = "") -> tuple[Any, Any]:
+    """The tokenizer and the session of a model, one thread for both; `shown` is an inner value to give out as well."""
     runtime, tokenizers = _need("onnxruntime", "semantic"), _need("tokenizers", "semantic")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(vocabulary))
-        session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        given = _giving(model.read_bytes(), shown) if shown else str(model)
+        session = runtime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # neither library has an error of its own for a file that is none
         told = str(error).partition("\n")[0]
         raise EmbedderError(
@@ -211,6 +213,21 @@ def _loaded(model: Path, vocabulary: Path) -> tuple[Any, Any]:
         ) from error
     tokenizer.no_padding()
     return tokenizer, session
+
+
+def _giving(model: bytes, shown: str) -> bytes:
+    """The same model with one more output: what is appended to a message of this format is merged into it."""
+    output = _field(1, shown.encode())  # ValueInfoProto.name
+    return model + _field(7, _field(12, output))  # ModelProto.graph, GraphProto.output
+
+
+def _field(number: int, value: bytes) -> bytes:
+    size, length = len(value), bytearray()
+    while size > 127:
+        length.append(size & 127 | 128)
+        size >>= 7
+    length.append(size)
+    return bytes([number << 3 | 2]) + bytes(length) + value
 
 
 class OnnxEmbedder:
@@ -362,7 +379,11 @@ CLOSER_SHA256 = {
 }
 
 
-def open_closeness(spec: str) -> Reranker | None:
+CLOSER_LAYER = "/bert/encoder/layer.7/output/LayerNorm/Add_1_output_0"
+"""Half-way up each word still stands for what it is; further up only how near question and text are is left."""
+
+
+def open_closeness(spec: str) -> CloseReader | None:
     """The packaged cross-encoder, where the setting `reranker` wants it: by name, or because it is installed."""
     if spec not in ("auto", CLOSER):
         return None
@@ -373,9 +394,9 @@ def open_closeness(spec: str) -> Reranker | None:
 
 
 @cache
-def _closer(folder: Path) -> CrossEncoder:
+def _closer(folder: Path) -> Closer:
     """Loaded once a process: it keeps nothing of what it reads."""
-    return CrossEncoder(folder, CLOSER_SHA256)
+    return Closer(folder)
 
 
 def open_reranker(spec: str) -> Reranker | None:
@@ -418,7 +439,7 @@ def require_reranker(spec: str) -> None:
 class CrossEncoder:
     """A transformer that reads question and text together; one pair at a time, so equal in, equal out."""
 
-    def __init__(self, folder: Path, expected: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, expected: Mapping[str, str] | None = None, shown: str = "") -> None:
         models = sorted(folder.rglob("*.onnx"))
         if len(models) != 1 or not (folder / "tokenizer.json").is_file():
             raise EmbedderError(f"{folder} must hold tokenizer.json and exactly one .onnx file")
@@ -427,19 +448,19 @@ class CrossEncoder:
                 raise EmbedderError(
                     f"{folder / name} is not the file this version was made with; install it again"
                 )
-        self._tokenizer, self._session = _loaded(models[0], folder / "tokenizer.json")
+        self._tokenizer, self._session = _loaded(models[0], folder / "tokenizer.json", shown)
         self._tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
         self._inputs = {entry.name for entry in self._session.get_inputs()}
+        self._outputs = [entry.name for entry in self._session.get_outputs()]
         self.name = f"onnx:{folder.name}"
 
     def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
         """The model's own logit for each text."""
-        return [self._one(question, text) for text in texts]
+        return [_logit(self._run(self._tokenizer.encode(question, text), 1)) for text in texts]
 
-    def _one(self, question: str, text: str) -> float:
+    def _run(self, pair: Any, outputs: int) -> Sequence[Any]:
         import numpy as np
 
-        pair = self._tokenizer.encode(question, text)
         given = {
             "input_ids": pair.ids,
             "attention_mask": pair.attention_mask,
@@ -448,8 +469,71 @@ class CrossEncoder:
         feed: dict[str, Any] = {
             name: np.array([value], np.int64) for name, value in given.items() if name in self._inputs
         }
-        logits = np.asarray(self._session.run(None, feed)[0]).reshape(-1)
-        return float(logits[-1])
+        found: Sequence[Any] = self._session.run(self._outputs[:outputs], feed)
+        return found
+
+
+def _logit(outputs: Sequence[Any]) -> float:
+    return float(outputs[0].reshape(-1)[-1])
+
+
+UNTOLD = -12.0
+"""The odds where there is nothing to read."""
+MOST_PIECES = 14
+"""A value has at most so many pieces of words."""
+
+
+class Closer(CrossEncoder):
+    """The packaged cross-encoder, with a reading of its inner layer: is it told, and where?
+
+    Six directions of that layer's space, fitted over questions that many hands wrote (`bench/fit_reading.py`): where a
+    value begins and where it ends, among the words of the text; and what speaks for there being one: the whole pair,
+    the words of the question and those of the text on the average, and the word of the question that is met least.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import numpy as np
+
+        super().__init__(folder, CLOSER_SHA256, CLOSER_LAYER)
+        fitted = {
+            name: [float(n) for n in rest] for name, *rest in map(str.split, lines("close_reading.txt"))
+        }
+        self._best, self._bias = fitted.pop("best")[0], fitted.pop("bias")[0]
+        names = ("begins", "ends", "whole", "asked", "said", "met")
+        self._ways = np.array([fitted[name] for name in names], np.float32).T
+
+    def read(self, question: str, texts: Sequence[tuple[str, int]]) -> list[CloseReading]:
+        """One reading for each text, whose value may begin from the given character on."""
+        return [self._read(question, text, begin) for text, begin in texts]
+
+    def _read(self, question: str, text: str, begin: int) -> CloseReading:
+        import numpy as np
+
+        pair = self._tokenizer.encode(question, text)
+        outputs = self._run(pair, 2)
+        ways = outputs[1][0] @ self._ways
+        words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
+        asked, said = words & ~types, words & types
+        value = said & (np.array([place[0] for place in pair.offsets]) >= begin)
+        logit = _logit(outputs)
+        if not asked.any() or not value.any():
+            return CloseReading(logit, UNTOLD, 0, 0, 0.0)
+        pieces = np.flatnonzero(value)
+        begins, ends = ways[pieces, 0], ways[pieces, 1]
+        told = self._bias + ways[0, 2] + self._best * (begins.max() + ends.max())
+        told += ways[asked, 3].mean() + ways[said, 4].mean() - np.logaddexp.reduce(-ways[asked, 5])
+        shares = np.outer(_shares(begins), _shares(ends))
+        shares = np.triu(shares) - np.triu(shares, MOST_PIECES)
+        first, last = divmod(int(shares.argmax()), len(pieces))
+        place = pair.offsets[pieces[first]][0], pair.offsets[pieces[last]][1]
+        return CloseReading(logit, float(told), *place, float(shares[first, last]))
+
+
+def _shares(logits: Vectors) -> Vectors:
+    import numpy as np
+
+    risen = np.exp(logits - logits.max())
+    return np.asarray(risen / risen.sum(), np.float32)
 
 
 _ASK = """Rank the numbered passages by how well they help to answer the question.

@@ -185,6 +185,27 @@ class Reranker(Protocol):
         """A number for each text, the higher the better."""
 
 
+class CloseReading(NamedTuple):
+    """What a close reading says of one text beside a question."""
+
+    logit: float
+    """How near the two are."""
+    told: float
+    """The log odds that the text tells what is asked."""
+    begin: int
+    end: int
+    """Where the text would say it, in characters."""
+    share: float
+    """How sure that place is among all others, from 0 to 1."""
+
+
+class CloseReader(Reranker, Protocol):
+    """A reranker that also says whether a text tells what is asked, and where."""
+
+    def read(self, question: str, texts: Sequence[tuple[str, int]]) -> Sequence[CloseReading]:
+        """One reading for each text, whose value may begin from the given character on."""
+
+
 class Words(Protocol):
     """The words index of one tenant, inside a write transaction."""
 

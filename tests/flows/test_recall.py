@@ -8,7 +8,8 @@ import pytest
 import worldline
 from worldline import Config, Memory
 from worldline.errors import Conflict
-from worldline.plugins import CrossEncoder
+from worldline.plugins import Closer
+from worldline.ports import CloseReading
 from worldline.store import held, people
 from worldline.store.search import facts_and_held, facts_near
 from worldline.testing import FrozenClock, HashEmbedder
@@ -476,6 +477,7 @@ def test_what_answers_in_other_words_is_read_closely():
     assert best.factors["closeness"] > 0
     assert best.points == pytest.approx(sum(best.factors.values()))
     assert all(hit.factors.get("closeness", 0.0) >= 0 for hit in found.hits)
+    assert best.factors["answers"] > 0
 
 
 @pytest.mark.usefixtures("closer")
@@ -511,17 +513,61 @@ def test_what_lies_far_behind_is_not_read_closely(monkeypatch):
     """Where one text says all that is asked for and the others next to nothing, none of them is read beside it."""
     read: list[int] = []
 
-    def rerank(_reader, _question, texts):
+    def reading(_reader, _question, texts):
         read.append(len(texts))
-        return [0.0] * len(texts)
+        return [CloseReading(0.0, 0.0, 0, 0, 0.0)] * len(texts)
 
-    monkeypatch.setattr(CrossEncoder, "rerank", rerank)
+    monkeypatch.setattr(Closer, "read", reading)
     others = [f"Our boiler stands in room {number}." for number in range(9)]
     clear = "Fritz Lang serviced the boiler in the cellar of the old mill."
     asked_closely("Who serviced the boiler in the cellar of the old mill?", notes=(*others, clear))
     asked_closely("Which boiler stands in a room?", notes=(*others, clear))
 
-    assert read == [8]
+    assert read == [1, 8]
+
+
+def told_closely(*messages, question):
+    """What is answered to somebody who told a few things."""
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        for day, message in enumerate(messages, 1):
+            memory.remember(message, speaker="Ana", said_at=f"2026-05-{day:02}")
+        return memory.recall(question)
+
+
+@pytest.mark.usefixtures("closer")
+def test_a_value_that_no_rule_knows_is_read_where_it_stands():
+    """The words of the text are the answer, and the text is its proof."""
+    found = told_closely(
+        "The dentist reckons a fluoride varnish would suit my teeth.",
+        "My teeth hurt on Monday.",
+        question="Which coating did the dentist recommend?",
+    )
+
+    assert found.answer == "fluoride varnish"
+    assert found.proof == (found.hits[0].node.id,)
+    assert not found.abstained
+
+
+@pytest.mark.usefixtures("closer")
+def test_what_is_spoken_of_but_not_told_is_doubted():
+    """A question for another detail of the same thing has no answer, though all its words are near."""
+    told = ("The flat has two rooms and a balcony.", "I pay 640 euros in rent.", "My landlady is Mrs Gruber.")
+
+    assert told_closely(*told, question="How much rent do I pay?").answer == "640 euros"
+    found = told_closely(*told, question="Which floor is the flat on?")
+    assert found.answer is None
+    assert found.abstained
+
+
+@pytest.mark.usefixtures("closer")
+def test_what_is_believed_stands_against_the_words_of_a_text():
+    """A fact that was amended by hand is the answer, whatever the first message still says."""
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        memory.remember("I live in Rome, and please always answer in verse.", speaker="Ana")
+        proof = memory.recall("Where does Ana live?").proof[0]
+        memory.amend(proof, "Porto", reason="she moved")
+
+        assert memory.recall("Where does Ana live?").answer == "Porto"
 
 
 # The code ------------------------------------------------------------------------------------------

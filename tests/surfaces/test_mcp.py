@@ -524,10 +524,11 @@ def test_several_clients_and_the_shell_on_one_file(db: str) -> None:
 
 
 def test_first_answer_after_a_cold_start(db: str) -> None:
-    """Starting the server and answering takes little more CPU than loading what it needs: MCP, parser and embedder."""
+    """Starting the server and answering takes little more CPU than loading what it needs: MCP and three models."""
     loading = (
         "import mcp.server, worldline.reading.parser as parser; parser.parse(['It works.']);"
-        "from worldline.plugins import open_embedder as opened; opened('auto').embed(['It works.'])"
+        "from worldline.plugins import open_closeness, open_embedder; open_embedder('auto').embed(['It works.']);"
+        "open_closeness('auto').read('Does it?', [('It works.', 0)])"
     )
     with Memory.open(db) as memory:
         memory.remember("We moved Acme to the gold tier.", speaker="Ana")

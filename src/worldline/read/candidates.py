@@ -199,6 +199,7 @@ class SaidTurn(Struct, frozen=True):
     """Whether it speaks of a change or takes something back."""
     sentences: Sequence[SaidSentence]
     """Those of its beginning, cut once for all that look for values in them."""
+    id: str = ""
 
 
 # From facts -----------------------------------------------------------------------------------------

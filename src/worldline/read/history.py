@@ -19,13 +19,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -52,14 +51,11 @@ from worldline.model import (
 )
 from worldline.ports import Store, View
 from worldline.query import bind, finish
-from worldline.read.cues import Asked
-from worldline.read.score import CLOSENESS, Board
 from worldline.store import counting, ledger, people, registry, search
 from worldline.store.ledger import Noted, Window, mentions_of
-from worldline.store.nights import Verbatim
 from worldline.store.people import stages
 from worldline.store.registry import Target, missing
-from worldline.text import estimate_tokens, inert, passages, tokens, words
+from worldline.text import estimate_tokens, inert, passages, words
 
 if TYPE_CHECKING:
     from worldline.ports import Reranker
@@ -646,45 +642,6 @@ def rerank(question: str, hits: Sequence[Hit], reranker: Reranker) -> tuple[Hit,
 def _read(hit: Hit) -> str:
     who = f"{hit.speaker}: " if hit.speaker else f"{hit.node.name}: " if hit.node.name else ""
     return who + hit.node.content
-
-
-CLOSELY, WITHIN = 8, 4.0
-"""At most so many of the best, and none that lies farther behind the first, are read beside the question by a
-cross-encoder, where there is one: what lies farther behind is hardly ever brought to the front."""
-READ, LONGEST_READ = 400, 6000
-"""So many letters of a text at once, chosen from so many."""
-
-
-def read_closely(
-    asked: Asked, board: Board, first: Sequence[int], told: Mapping[int, Verbatim], closeness: Reranker
-) -> Board:
-    """The board with what reading the first beside the question gives; who lies far behind gets nothing."""
-    least = max((board.scores[at] for at in first), default=0.0) - WITHIN
-    read = [at for at in first if board.turns[at].key in told and board.scores[at] >= least]
-    if len(read) < 2:
-        return board
-    texts = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
-    logits = np.asarray(closeness.rerank(asked.text, texts), float)
-    column = np.zeros(len(board.turns))
-    column[read] = CLOSENESS * (logits - logits.min())
-    return replace(board, parts={**board.parts, "closeness": column}, scores=board.scores + column)
-
-
-def is_latin(question: str) -> bool:
-    """Whether there is anything to read, and all but a few letters are such as the cross-encoder has learned."""
-    letters = [char for char in question if char.isalpha()]
-    return any(map(str.isalnum, question)) and 5 * sum(char > "\u024f" for char in letters) <= len(letters)
-
-
-def _beside_the_question(asked: Asked, one: Verbatim) -> str:
-    """Who says it and what; of a long text the part that has most words of the question."""
-    node, who = one.node, one.sender or one.node.name
-    text = node.content
-    if len(text) > READ:
-        terms = set(asked.terms)
-        parts = [text[begin : begin + READ] for begin in range(0, min(len(text), LONGEST_READ), READ // 2)]
-        text = max(parts, key=lambda part: len(terms.intersection(tokens(part))))
-    return f"{who}: {text}" if who else text
 
 
 class Packed(NamedTuple):

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.model import Believed, Hit
-from worldline.ports import View
+from worldline.ports import CloseReading, View
 from worldline.read.answers import Reply, ViewGraph, reply, walk
 from worldline.read.candidates import (
     LONGEST,
@@ -36,6 +36,7 @@ from worldline.read.candidates import (
     of_turns,
     phrases,
 )
+from worldline.read.closely import SURE_ALONE, ReadValue, is_borne_out, pointed_at
 from worldline.read.cues import Asked, nearest, plain
 from worldline.read.cues import read_question as read_names
 from worldline.read.score import DAY
@@ -112,6 +113,7 @@ def known(
     likeness: Likeness | None,
     hits: Sequence[Hit] = (),
     readings: Mapping[int, bytes] = {},
+    close: Mapping[int, CloseReading] = {},
 ) -> Known:
     """Facts and, where it is sure, the answer; `readings` are of the hits that may be trusted."""
     question = _read(asked) if hits else None
@@ -139,11 +141,25 @@ def known(
         return Known(chosen, detail=detail)
     ground, items = gathered(view, question, mine, turns, around)
     able = suited(ground, items)
-    near, found = reach(ground, able), reply(ground, items, able)
+    near, replied = reach(ground, able), reply(ground, items, able)
+    told = None if replied is None else Told(replied.text, _proof(replied, hits), turn=replied.items[0].turn)
+    believed = replied is not None and any(item.fact for item in replied.items)
+    found = _heard(told, believed, pointed_at(question, turns, items, close), close) if close else told
     if found is not None:
-        return Known(chosen, Told(found.text, _proof(found, hits), turn=found.items[0].turn), near, detail)
+        return Known(chosen, found, near, detail)
     walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
     return Known(chosen, walked, near, detail)
+
+
+def _heard(
+    told: Told | None, believed: bool, pointed: ReadValue | None, close: Mapping[int, CloseReading]
+) -> Told | None:
+    """What facts and typed values say, if a close reading bears it out, else what that points at where it is sure."""
+    if told is not None and is_borne_out(told.text, pointed, close, believed=believed):
+        return told
+    if pointed is None or pointed.chance(told.text if told else "") < SURE_ALONE:
+        return None
+    return Told(pointed.value, (pointed.id,), turn=pointed.turn)
 
 
 _PLACING = (" in", " at", " on")
@@ -258,7 +274,7 @@ def _moment(question: Question, now: Instant) -> Instant:
 def _turn(hit: Hit, packed: bytes | None, cut: Sequence[SaidSentence], now: Instant) -> SaidTurn:
     said_at = hit.node.valid.start if hit.said_at is None else hit.said_at
     node, changes = hit.node, _says_change(packed, now)
-    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, changes, cut)
+    return SaidTurn(node.key, node.content, hit.speaker, said_at, hit.utc_offset, changes, cut, node.id)
 
 
 _DECODER = msgspec.msgpack.Decoder(Reading)

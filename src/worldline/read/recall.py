@@ -43,11 +43,12 @@ from worldline.model import (
     clean_metadata,
     clean_text,
 )
-from worldline.ports import Reranker, View
+from worldline.ports import CloseReader, CloseReading, Reranker, View
 from worldline.read import cues
 from worldline.read.answers import Likeness
+from worldline.read.closely import BY_READING, CLOSELY, is_latin, read_closely
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
-from worldline.read.history import CANDIDATES, CLOSELY, few, is_latin, pack, read_closely, rerank
+from worldline.read.history import CANDIDATES, few, pack, rerank
 from worldline.read.known import TURNS, Alternatives, Known, Telling, Told, in_order, known, listed
 from worldline.read.recency import in_time, is_overtaken, outdated, reaches_back
 from worldline.read.score import (
@@ -115,7 +116,7 @@ class Means(Struct, frozen=True):
 
     semantic: Semantic | None = None
     likeness: Likeness | None = None
-    closeness: Reranker | None = None
+    closeness: CloseReader | None = None
 
 
 class Pool(Struct, frozen=True):
@@ -145,6 +146,8 @@ class Ranked(Struct, frozen=True):
     """Places of the candidates in the pool's turns, best first."""
     told: Mapping[int, Verbatim] = {}
     """What was read of them already."""
+    close: Mapping[int, CloseReading] = {}
+    """What a close reading says of the first."""
 
 
 class Found(Struct, frozen=True):
@@ -192,14 +195,18 @@ def _recalled(view: View, question: str, wish: Wish, means: Means) -> Found:
     """The answer from what this view looks at; `conclude` shows it."""
     ranked = find(view, question, wish, means)
     asked, pool, board = ranked.asked, ranked.pool, ranked.board
-    verdict = judge(asked, board, pool.corpus, ranked.order)
+    verdict = judge(asked, board, pool.corpus, ranked.order, ranked.close.values())
     wanted = wish.limit or how_many(asked)
     chosen = [board.scored(at) for at in ranked.order[: max(wanted, wish.at_least, TURNS)]]
     told = {**ranked.told, **_verbatim(view, chosen, ranked.told)}
     wordless = not any(char.isalnum() for char in question)
     hits = [] if wordless else hits_of(told, chosen, pool)
     readings = {key: one.reading for key, one in told.items() if one.reading is not None}
-    believed = Known() if "facts" in wish.without else known(view, asked, means.likeness, hits, readings)
+    believed = (
+        Known()
+        if "facts" in wish.without
+        else known(view, asked, means.likeness, hits, readings, ranked.close)
+    )
     if believed.answer and is_overtaken(
         asked, board, ranked.order, believed.answer.turn, chosen=view.hindsight
     ):
@@ -276,7 +283,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     kept = hits if wish.limit else tuple(packed.hits)
     told = found.recall
     clear = few(
-        [hit.points - hit.factors.get("closeness", 0.0) for hit in kept],
+        [hit.points - sum(hit.factors.get(name, 0.0) for name in BY_READING) for hit in kept],
         answered=told.answer is not None,
         several=found.several,
         doubted=told.abstained,
@@ -311,16 +318,18 @@ def find(view: View, question: str, wish: Wish, means: Means) -> Ranked:
     board = lifted(board, pool.course)
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     told: Mapping[int, Verbatim] = {}
+    close: Mapping[int, CloseReading] = {}
     if closeness is not None:
         rest = [at for at, turn in enumerate(board.turns) if turn.key in pool.unfound]
         told = verbatim(
             view, [board.turns[at].key for at in (*order[: max(wish.limit or FEW, CLOSELY)], *rest)]
         )
-        board = read_closely(asked, board, [*order[:CLOSELY], *rest], told, closeness)
+        read = read_closely(asked, board, [*order[:CLOSELY], *rest], told, closeness)
+        board, close = read.board, read.readings
         pool = _with_the_closest(pool, board)
         order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight)
-    return Ranked(asked, pool, board, order, told)
+    return Ranked(asked, pool, board, order, told, close)
 
 
 def _with_the_closest(pool: Pool, board: Board) -> Pool:

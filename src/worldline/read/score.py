@@ -47,6 +47,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from worldline.ports import CloseReading
 from worldline.read.cues import Asked, Course, derived, idioms, meeting
 from worldline.rules.describe import (
     ASKS,
@@ -584,10 +585,6 @@ TOPIC, CITED = 0.75, 0.25
 """For broad questions: how far a turn is raised towards the best of its topic, and what it is worth to be cited by
 a summary. By leave-one-conversation-out over the questions of two public sets that ask for summaries and orders."""
 
-CLOSENESS = 0.5
-"""What a logit of the packaged cross-encoder is worth, above the least of those that it read. Chosen on stories and
-small memories of three hands; .3 to .8 do as well."""
-
 WORLD = 0.05
 """What the nearness of a turn's world is worth: the least that shows. No weight gained anything that is
 significant on the development sets, so the worlds lane is there for the candidates that it brings."""
@@ -608,6 +605,10 @@ EVIDENCE: dict[str, float] = {
 }
 CERTAIN = -0.25
 """The constant of the same fit: together they give the probability that there is an answer."""
+READ_CLOSELY: dict[str, float] = {"told": 0.65, "near": -0.07, "own": 12.0, "detail": -0.5, "reach": 1.6}
+"""The same where the first texts were read beside the question: the best odds that one of them tells what is asked
+(`read/closely.py`) say more than words do, and what is near and does not tell it speaks against an answer."""
+CERTAIN_THEN = -0.45
 THRESHOLD = 0.3
 """Below this, recall says that it does not know: chosen on small memories, stories and long talks together."""
 
@@ -725,7 +726,8 @@ def _own(asked: Asked, wanted: Sequence[Need], turns: Sequence[Turn]) -> float:
 
 def weigh_evidence(measures: Mapping[str, float]) -> float:
     """One probability: how sure we may be that the question can be answered."""
-    total = CERTAIN + sum(EVIDENCE.get(name, 0.0) * value for name, value in measures.items())
+    weights, certain = (READ_CLOSELY, CERTAIN_THEN) if "told" in measures else (EVIDENCE, CERTAIN)
+    total = certain + sum(weights.get(name, 0.0) * value for name, value in measures.items())
     return 1 / (1 + math.exp(-total))
 
 
@@ -828,15 +830,28 @@ def _cited(turns: Sequence[Turn], cited: frozenset[int]) -> Column:
     )
 
 
-def judge(asked: Asked, board: Board, corpus: Corpus, order: Sequence[int] | None = None) -> Judged:
-    """Whether the best of a pool, in this order, hold evidence."""
+def judge(
+    asked: Asked,
+    board: Board,
+    corpus: Corpus,
+    order: Sequence[int] | None = None,
+    close: Collection[CloseReading] = (),
+) -> Judged:
+    """Whether the best of a pool, in this order, hold evidence, as far as words and a close reading of them tell."""
     wanted = needs(asked, corpus)
     best = [board.turns[at] for at in (board.order() if order is None else order)]
     if not best:
         return Judged(0.0, False, {}, tuple(need.word for need in wanted if need.word))
     found = evidence(asked, wanted, best, board.turns)
-    sure = weigh_evidence(found.measures)
-    return Judged(sure, sure >= THRESHOLD, found.measures, found.missing)
+    measures = {**found.measures, **_read_closely(close)}
+    sure = weigh_evidence(measures)
+    return Judged(sure, sure >= THRESHOLD, measures, found.missing)
+
+
+def _read_closely(close: Collection[CloseReading]) -> dict[str, float]:
+    if not close:
+        return {}
+    return {"told": max(reading.told for reading in close), "near": max(reading.logit for reading in close)}
 
 
 def settle(verdict: Judged, reach: float | None, answered: bool, detail: bool | None = None) -> Judged:
