@@ -28,8 +28,8 @@ Done: TypeAlias = tuple[bytes | None, bool]
 LAST_CLOCK: Instant = instant("2200-01-01")
 """What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
 
-FAR_OFF = float("-inf")
-"""How close two texts read where nothing can tell: nothing is decided by it."""
+MOST_READ = 400
+"""So many letters of a text are read beside what is held."""
 
 
 def _no_embedder() -> None:
@@ -87,13 +87,13 @@ class Handle(Struct, frozen=True):
         """The cross-encoder, where there is one; it reads English alone."""
         return self.closeness() if self.config.language == "english" else None
 
-    def reads_closely(self, statement: str, text: str) -> float:
-        """How close a text reads to a statement; as far off as can be where nothing can tell."""
+    def reads_as_over(self, statement: str, text: str) -> float | None:
+        """The log odds that what a statement says is over by a text; None where nothing can tell."""
         try:
             reader = self.close_reader()
-            return FAR_OFF if reader is None else float(reader.rerank(statement, [text])[0])
+            return None if reader is None else reader.ends(statement, text[:MOST_READ])
         except WorldlineError:  # a write does without
-            return FAR_OFF
+            return None
 
     def within(self, scope: Scope) -> Scope:
         """A scope inside what this handle is confined to; refused where it would leave that."""

@@ -489,6 +489,9 @@ class Closer(CrossEncoder):
     Six directions of that layer's space, fitted over questions that many hands wrote (`bench/fit_reading.py`): where a
     value begins and where it ends, among the words of the text; and what speaks for there being one: the whole pair,
     the words of the question and those of the text on the average, and the word of the question that is met least.
+
+    A held fact and a later text, read as such a pair, are looked at along three more: the whole, and both on the
+    average. They tell whether the fact is over (`bench/fit_endings.py`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -501,10 +504,25 @@ class Closer(CrossEncoder):
         self._best, self._bias = fitted.pop("best")[0], fitted.pop("bias")[0]
         names = ("begins", "ends", "whole", "asked", "said", "met")
         self._ways = np.array([fitted[name] for name in names], np.float32).T
+        self._ends = np.array([fitted[f"ends_{part}"] for part in ("whole", "held", "said")], np.float32)
+        self._ends_bias = fitted["ends_bias"][0]
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> list[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
         return [self._read(question, text, begin) for text, begin in texts]
+
+    def ends(self, statement: str, text: str) -> float:
+        """The log odds that what a statement says is over, or was wrong, by a later text."""
+        import numpy as np
+
+        pair = self._tokenizer.encode(statement, text)
+        layer = self._run(pair, 2)[1][0]
+        words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
+        held, said = words & ~types, words & types
+        if not held.any() or not said.any():
+            return UNTOLD
+        seen = np.stack([layer[0], layer[held].mean(axis=0), layer[said].mean(axis=0)])
+        return self._ends_bias + float((self._ends * seen).sum())
 
     def _read(self, question: str, text: str, begin: int) -> CloseReading:
         import numpy as np

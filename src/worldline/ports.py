@@ -200,10 +200,13 @@ class CloseReading(NamedTuple):
 
 
 class CloseReader(Reranker, Protocol):
-    """A reranker that also says whether a text tells what is asked, and where."""
+    """A reranker that also says whether a text tells what is asked, and where, and whether it ends what is held."""
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> Sequence[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
+
+    def ends(self, statement: str, text: str) -> float:
+        """The log odds that what a statement says is over, or was wrong, by a later text."""
 
 
 class Words(Protocol):

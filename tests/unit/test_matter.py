@@ -1,8 +1,6 @@
-"""How likely a message ends a held fact: a change and the same matter are needed, and neither alone is enough."""
+"""How likely a message ends a held fact: what speaks for it, and what a close reading of both makes of it."""
 
 from __future__ import annotations
-
-from collections import Counter
 
 import pytest
 
@@ -13,38 +11,55 @@ from worldline.rules.slots import HeldValue
 from worldline.text import tokens
 
 
-def chances(text: str, subject: str, phrase: str, value: str) -> tuple[float, float]:
-    """How likely a message tells of a change, and how likely it speaks of the matter of a fact."""
-    fact = matter.around_each([(HeldValue("1", phrase, value, phrase=phrase, teller="Ana"), subject)], "Ana")[
-        0
-    ]
+def around(subject: str, phrase: str, value: str) -> matter.Around:
+    """A fact that Ana told."""
+    (fact,) = matter.around_each(
+        [(HeldValue("1", phrase, value, phrase=phrase, teller="Ana"), subject)], "Ana"
+    )
+    return fact
+
+
+def said(text: str) -> matter.ToldSentence:
+    """A message by Ana."""
     reading = read(text, "Ana")
-    told = matter.sentence_in(text, reading.cues, reading.claims)
-    change, same = matter.measures(told, fact, Counter(fact.key_words))
-    return matter.chance(change, matter.CHANGE), matter.chance(same, matter.MATTER)
+    return matter.sentence_in(text, reading.cues, reading.claims)
 
 
-def test_both_chances_are_of_what_they_say() -> None:
-    """A change in something else has little of the matter, and a word about the thing little of a change."""
-    moved, tools = chances("We gave up the tool shed by the river.", "tool shed", "is by", "river")
-    other, garden = chances("We gave up the allotment.", "tool shed", "is by", "river")
-    plain, again = chances("The tool shed by the river is green.", "tool shed", "is by", "river")
-    assert min(moved, other) > plain
-    assert tools > garden
-    assert again > garden
+def test_what_tells_of_a_change_and_gives_another_value_speaks_for_an_end() -> None:
+    """Before anything is read beside each other."""
+    fact = around("choir", "rehearses in", "annexe")
+    moved = matter.odds(said("Since today the choir rehearses in the library instead."), fact, may_end=True)
+    plain = matter.odds(said("The choir sang in the library."), fact, may_end=False)
 
-
-def test_every_measure_has_its_weight() -> None:
-    """Tables and measures belong together, and words of change are known."""
-    fact = matter.around_each([(HeldValue("1", "is", "x", teller="Ana"), "shed")], "Ana")[0]
-    change, same = matter.measures(matter.sentence_in("Hm.", read("Hm.", "Ana").cues, ()), fact, Counter())
-    assert change.keys() == matter.CHANGE.keys()
-    assert same.keys() | {"closeness"} == matter.MATTER.keys()
+    assert moved > plain
     assert (
         matter.of_change(tokens("Since today it is cancelled."))
         > 0.5
         > matter.of_change(tokens("It might be."))
     )
+
+
+def test_a_reading_decides_only_where_it_can() -> None:
+    """It ends what no rule knows, keeps what a rule would end, and is not asked where nothing speaks for an end."""
+    fact, text = around("choir", "rehearses in", "annexe"), said("The choir has the library instead.")
+    asked: list[tuple[str, str]] = []
+
+    def over(odds: float | None) -> matter.Over:
+        def reads(statement: str, text: str) -> float | None:
+            asked.append((statement, text))
+            return odds
+
+        return reads
+
+    assert matter.is_over(text, fact, 0.0, over(5.0), by_rule=False)
+    assert not matter.is_over(text, fact, 0.0, over(-5.0), by_rule=False)
+    assert not matter.is_over(text, fact, 0.0, over(-5.0), by_rule=True)
+    assert matter.is_over(text, fact, 0.0, over(None), by_rule=True)
+    assert not matter.is_over(text, fact, 0.0, over(None), by_rule=False)
+    assert set(asked) == {("choir rehearses in annexe", text.text)}
+    asked.clear()
+    assert not matter.is_over(text, fact, -9.0, over(5.0), by_rule=False)
+    assert asked == []
 
 
 def told(*texts: str) -> list[str]:

@@ -201,6 +201,7 @@ _OF_WORDS = frozenset({"name", "place", "thing", "code", "reason"})
 _PIECE = re.compile(r"[\w’'&.-]")
 LONGEST_WORD = 60
 """No word is widened farther than this."""
+_ARTICLE = re.compile(r"^(?:an?|the) (?=\w)")
 _NAME_GOES_ON = re.compile(r"(?:\s+(?:&\s+|of\s+|de\s+|van\s+)?[A-Z][\w’'-]*)+")
 
 
@@ -213,4 +214,4 @@ def _widened(text: str, begin: int, end: int) -> str:
         end += 1
     if text[begin].isupper() and (more := _NAME_GOES_ON.match(text, end, most)):
         end = more.end()
-    return text[begin:end].strip(" \t\n.,;:!?'’\"“”()-")
+    return _ARTICLE.sub("", text[begin:end].strip(" \t\n.,;:!?'’\"“”()-"))

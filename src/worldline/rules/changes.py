@@ -34,17 +34,19 @@ from worldline.rules.matter import (
     NUMBER,
     PASSED,
     Around,
-    Closeness,
+    Over,
     ToldSentence,
     around_each,
     bond,
     has_passed,
-    is_likely_over,
     is_of_another_number,
+    is_of_now,
+    is_over,
     is_somebody,
     kind_of,
     likely_meant,
     may_be_over,
+    odds,
     same_subject,
     thing_kinds,
 )
@@ -73,20 +75,24 @@ def ended_by(
     facts: Sequence[tuple[HeldValue, str]],
     speaker: str,
     teller: str,
-    close: Closeness,
+    over: Over,
 ) -> dict[str, Overtaken]:
     """Which held facts, each with its subject's name, are over by a message, by id: by a rule, else most likely."""
     apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
-    often = Counter(word for fact in apart.values() for word in fact.key_words)
     found: dict[str, Overtaken] = {}
     for each in said:
-        sure = dict(overtaken(each.cues, each.claims, apart.values(), teller))
+        by_rule = dict(overtaken(each.cues, each.claims, apart.values(), teller))
         for id_, fact in apart.items():
-            unsure = each.brief and id_ not in sure and may_end(each, fact, teller, apart.values())
-            likely = unsure and is_likely_over(each, fact, often, close)
-            if reason := sure.get(id_, MOST_LIKELY if likely else ""):
-                found[id_] = Overtaken(fact, reason, each.claims)
+            unread = odds(each, fact, may_end=may_end(each, fact, teller, apart.values()))
+            able = id_ in by_rule or (each.cues.may_end and can_end(each, fact, teller))
+            if able and is_over(each, fact, unread, over, by_rule=id_ in by_rule):
+                found[id_] = Overtaken(fact, by_rule.get(id_, MOST_LIKELY), each.claims)
     return found
+
+
+def can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
+    """Whether who tells a fact speaks, of something that can end, and does not say it again."""
+    return is_of_now(fact, teller) and not _is_kept(said.claims, fact)
 
 
 def taken_back(
@@ -94,18 +100,17 @@ def taken_back(
     facts: Sequence[tuple[HeldValue, str]],
     speaker: str,
     teller: str,
-    close: Closeness,
+    over: Over,
 ) -> Around | None:
     """Which held fact a correction most likely takes back, where it does not say so in words that a rule knows."""
     apart = around_each(facts, speaker)
-    often = Counter(word for fact in apart for word in fact.key_words)
     able = [
         (each, fact)
         for each in said
         for fact in apart
         if each.brief and may_be_over(each, fact, teller) and not _is_kept(each.claims, fact)
     ]
-    return likely_meant(able, often, close)
+    return likely_meant(able, over)
 
 
 MOST_LIKELY = "the text most likely tells of a change in this matter"

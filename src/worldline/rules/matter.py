@@ -1,18 +1,16 @@
 """What a message has to do with a held fact, and how likely it says that this is over.
 
-It is over where the message tells of a change and speaks of the same matter. How likely each of the two is, a few
-measures tell, weighed by a fit to little histories; both chances multiplied are the chance that the fact has ended, so
-that neither a change in something else nor another word about the same thing ends it. Where that can decide it, fact
-and message are read side by side by a cross-encoder; without one, nothing is weighed.
+Fact and message are read beside each other by the packaged cross-encoder, which says how likely the one is over by the
+other; a few measures stand beside that: words in which people tell of a change, another value of the same sort, how
+much else the message speaks of. They are read only where it can decide. A rule that finds a fact to be over is believed
+unless the reading speaks clearly against it; without a cross-encoder rules alone decide.
 
     held "Juno has morning coffee at Rosie's", then "These days my morning coffee is at the Tin Cup" → likely over
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -34,7 +32,6 @@ from worldline.reading.claim import (
     stems_of_each,
 )
 from worldline.reading.families import families
-from worldline.rules.kinds import told
 from worldline.rules.slots import NOT, HeldValue, sentence
 from worldline.text import fold, stop, tokens
 
@@ -143,35 +140,27 @@ def kind_of(said: str, kind: str) -> str:
 # How likely it is over --------------------------------------------------------------------------------
 
 
-CHANGE: Mapping[str, float] = {
-    "always": -0.72,
-    "words of change": 0.53,
-    "something is over": 1.46,
-    "begins something": 1.02,
-    "ends something": 0.93,
+OVER: Mapping[str, float] = {
+    "always": -1.95,
+    "words of change": 0.26,
+    "another value": 0.93,
+    "may end": 0.55,
+    "brief": 1.37,
+    "reading": 0.95,
 }
-"""What speaks for a message telling of a change (`bench/fit_endings.py`)."""
-MATTER: Mapping[str, float] = {
-    "always": 1.94,
-    "thing named": 1.13,
-    "another value": 0.76,
-    "holds many": -1.41,
-    "known relation": 1.1,
-    "length": -1.33,
-    "parts met": 1.08,
-    "no other named": 1.81,
-    "closeness": 0.43,
-}
-"""What speaks for its being about the matter of a fact."""
-HALF = 0.5
-LIKELY = 0.6
-"""From here on a fact is taken to be over."""
+"""What speaks for a fact being over by a message (`bench/fit_pairs.py`), as log odds."""
+LIKELY = 0.7
+"""From here on it is taken to be over, though no rule says so."""
+DOUBTED = -1.5
+"""Below this it is not, though a rule says so."""
+MEANT = -3.0
+"""From here on a correction is taken to mean it: something has to be meant."""
+PRESUMED = 1.0
+"""What is taken for the reading, to see whether reading can decide."""
 FEW = 4
 """So many facts are read beside a correction."""
-CLOSEST = 8.0
-"""No text reads closer than this to a fact."""
-Closeness = Callable[[str, str], float]
-"""How close a text reads to what a fact says, as a cross-encoder puts it."""
+Over = Callable[[str, str], float | None]
+"""The log odds that a statement is over by a text, as a close reading of both says; None where nothing reads."""
 
 
 BRIEF = 14
@@ -214,32 +203,48 @@ def _word_weights() -> Mapping[str, float]:
     return {word: float(weight) for word, weight in split}
 
 
-def is_likely_over(said: ToldSentence, fact: Around, often: Counter[str], close: Closeness) -> bool:
-    """Whether a sentence most likely says that a fact is over; `often` counts the key words of all facts near it.
+def odds(said: ToldSentence, fact: Around, *, may_end: bool) -> float:
+    """The log odds that a fact is over by a sentence, before both are read beside each other."""
+    kind = kind_of(fact.held.object, fact.held.kind)
+    another = any(same_subject(claim, fact) and _is_another(claim, fact, kind) for claim in said.claims)
+    measures = {
+        "always": 1.0,
+        "words of change": said.words,
+        "another value": float(another),
+        "may end": float(may_end),
+        "brief": float(said.brief),
+    }
+    return sum(OVER[name] * value for name, value in measures.items())
 
-    Both are read side by side only where that can decide it.
+
+def is_over(said: ToldSentence, fact: Around, unread: float, over: Over, *, by_rule: bool) -> bool:
+    """Whether a fact is over: by a rule unless the reading speaks against it, else where that makes it likely.
+
+    Both are read beside each other only where that can decide it.
     """
-    change, matter = measures(said, fact, often)
-    told = chance(change, CHANGE)
-    if told * chance({**matter, "closeness": CLOSEST}, MATTER) <= LIKELY:
+    if not by_rule and unread + OVER["reading"] * PRESUMED <= LIKELY:
         return False
-    return told * chance({**matter, "closeness": _closeness(said, fact, close)}, MATTER) > LIKELY
+    reading = over(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
+    if reading is None:
+        return by_rule
+    return unread + OVER["reading"] * reading > (DOUBTED if by_rule else LIKELY)
 
 
-def likely_meant(
-    said: Sequence[tuple[ToldSentence, Around]], often: Counter[str], close: Closeness
-) -> Around | None:
-    """Which of some facts a correction most likely takes back: of the likeliest few, the one that reads closest."""
-    measured = [measures(each, fact, often)[1] for each, fact in said]
-    alone = [chance(matter, MATTER) for matter in measured]
+def likely_meant(said: Sequence[tuple[ToldSentence, Around]], over: Over) -> Around | None:
+    """Which of some facts a correction most likely takes back: of the likeliest few the one that reads most so."""
+    alone = [odds(each, fact, may_end=True) for each, fact in said]
     few = sorted(range(len(said)), key=lambda at: (alone[at], at), reverse=True)[:FEW]
-    read = {at: chance({**measured[at], "closeness": _closeness(*said[at], close)}, MATTER) for at in few}
-    best = max(few, key=read.__getitem__, default=None)
-    return None if best is None or read[best] <= LIKELY else said[best][1]
-
-
-def _closeness(said: ToldSentence, fact: Around, close: Closeness) -> float:
-    return close(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
+    read = {
+        at: over(
+            sentence(said[at][1].name, said[at][1].held.phrase, said[at][1].held.object), said[at][0].text
+        )
+        for at in few
+    }
+    weighed = {
+        at: alone[at] + OVER["reading"] * reading for at, reading in read.items() if reading is not None
+    }
+    best = max(weighed, key=weighed.__getitem__, default=None)
+    return None if best is None or weighed[best] <= MEANT else said[best][1]
 
 
 def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
@@ -248,9 +253,7 @@ def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
     Not what was, nor what people are to each other, nor a reading among others; and if the like is said to be over of
     something else, it is that.
     """
-    family = families().all.get(fact.held.slot.partition(":")[0])
-    lasting = family is not None and (family.holds == "series" or bool(family.bond) or not family.changes)
-    if lasting or has_passed(fact.held) or fold(fact.held.teller) != fold(teller):
+    if not is_of_now(fact, teller):
         return False
     if is_somebody(fact) and fact.object.isdisjoint(said.cues.stems):
         kind = kind_of(fact.held.object, fact.held.kind)
@@ -258,6 +261,13 @@ def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
         if not any(claim.effect == "ends" or _is_another(claim, fact, kind) for claim in same):
             return False  # that Tom made a sign, or has changed a lot, is no news of where he works
     return not any(_is_another_end(claim, fact) or is_of_another_number(claim, fact) for claim in said.claims)
+
+
+def is_of_now(fact: Around, teller: str) -> bool:
+    """Whether a fact is its teller's own, and of something that can change: no reading, no kinship, nothing past."""
+    family = families().all.get(fact.held.slot.partition(":")[0])
+    lasting = family is not None and (family.holds == "series" or bool(family.bond) or not family.changes)
+    return not lasting and not has_passed(fact.held) and fold(fact.held.teller) == fold(teller)
 
 
 def _is_another_end(claim: Claim, fact: Around) -> bool:
@@ -281,58 +291,7 @@ def has_passed(held: HeldValue) -> bool:
     return (held.slot.startswith(NOT) and happened) or held.slot.startswith(PASSED)
 
 
-def chance(measured: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """A weighed sum as a chance."""
-    return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in measured.items())))
-
-
-def measures(
-    said: ToldSentence, fact: Around, often: Counter[str]
-) -> tuple[dict[str, float], dict[str, float]]:
-    """What speaks for a change, and what, beside a close reading, for it being one in this very matter."""
-    cues, claims = said.cues, said.claims
-    stems, kind = frozenset(cues.stems), kind_of(fact.held.object, fact.held.kind)
-    same = [claim for claim in claims if same_subject(claim, fact)]
-    relation = _met(fact.relation, stems - frozenset(cues.names), nearly=True)
-    named, key = _met(fact.subject, stems), _met(fact.key_words, stems)
-    if kind in ("date", "number", "money") and named < HALF:
-        key = 0.0  # the 17th may be that of anything
-    mine = fact.of_speaker and not fact.subject and (cues.own or all(claim.of_speaker for claim in claims))
-    change = {
-        "always": 1.0,
-        "words of change": said.words,
-        "something is over": float(cues.ends),
-        "begins something": float(any(claim.effect == "begins" or claim.switches for claim in claims)),
-        "ends something": float(any(claim.effect == "ends" for claim in claims)),
-    }
-    matter = {
-        "always": 1.0,
-        "thing named": 0.0 if is_somebody(fact) else named,
-        "another value": float(any(_is_another(claim, fact, kind) for claim in same)),
-        "holds many": float(fact.many),
-        "known relation": float(fact.held.slot in families().all),
-        "length": math.log1p(len(cues.stems)),
-        "parts met": float((named > HALF or mine) + (relation > HALF) + (key > 0.4)),
-        "no other named": float(all(often[word] == 1 for word in fact.key_words & stems)),
-    }
-    return change, matter
-
-
 def _is_another(claim: Claim, fact: Around, kind: str) -> bool:
     """Whether a claim gives another value of the same sort, of how things are."""
     other = kind_of(claim.object, claim.kind) == kind and fold(claim.object) != fold(fact.held.object)
     return other and not claim.negated and not claim.key.startswith(PASSED)
-
-
-def _met(words: frozenset[str], said: frozenset[str], *, nearly: bool = False) -> float:
-    """The share of some words that is said, or said in other words."""
-    if not words:
-        return 0.0
-    if not nearly:
-        return len(words & said) / len(words)
-    return sum(1.0 if word in said else _nearest(word, said) for word in words) / len(words)
-
-
-def _nearest(word: str, said: frozenset[str]) -> float:
-    own = told(word)
-    return max((max(own.get(other, 0.0), told(other).get(word, 0.0)) for other in said), default=0.0)

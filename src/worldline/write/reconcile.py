@@ -477,7 +477,7 @@ def _overtake(
 ) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
     facts = [(held, name) for held, _, name in before]
-    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_closely))
+    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_as_over))
     closed = False
     for held, row, name in before:
         if held.id not in over or not slots.is_held(tx, row.belief.row):
@@ -498,7 +498,7 @@ def _take_back(tx: Tx, said: Reading, event: Stored, place: Place, who: str, han
     """Withdraws what a correction most likely means, where nothing else was found that it could correct."""
     before = _lately_held(tx, sharing_words(tx, said), place)
     facts = [(held, name) for held, _, name in before]
-    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_closely))
+    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_as_over))
     for held, row, name in before:
         if meant is not None and held.id == meant.held.id and slots.is_held(tx, row.belief.row):
             tx.close(Close(row.belief, valid_to=None, reason=WRONG), "understand")
