@@ -1,71 +1,111 @@
-"""Fits the weights of `rules/matter.py` and the words of change, and says how well they carry over to others' texts.
+"""Fits how a held fact and a message are read beside each other: is the fact over?
 
-    python bench/fit_endings.py AUTHOR=FILE [AUTHOR=FILE …] [--words OUT]
+    python bench/fit_endings.py [--talk FILE]                # leaves hands out by thirds, prints what is found
+    python bench/fit_endings.py [--talk FILE] --write FILE   # fits on all and puts the directions into that file
+    python bench/fit_endings.py --words FILE                 # the words in which people tell of a change
 
-A file holds histories (`{id, statements, expect, current, stale_answer}`) or stories (`{id, messages, questions}`).
-Each is told to a store of its own; whenever a message is held against facts, the pair is written down. A pair is an
-ending where the history says so, none where everything stays, and left out where nobody can tell. All is fitted without
-one author and tried on that author, for each of them; then to all together, which is printed. `--words` writes words.
+Texts: the little histories and long stories of `bench/texts`, and with `--talk` three conversations of a LoCoMo file,
+in which next to nothing ends. Each is told to a store; wherever a message meets held facts, both are read beside each
+other. Pairs of whole messages are added: what a change overtakes, and what only sounds like it. Three directions of
+the layer's space (pair, fact, message) are a logistic fit; a few measures beside it are weighed by a second.
+Some ten minutes; progress on the standard error.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hands
 import numpy as np
 from numpy.typing import NDArray
 
 from worldline import Config, Memory
-from worldline.clock import FOREVER, instant
+from worldline.clock import instant
+from worldline.plugins import Closer, open_closeness
 from worldline.read.cues import is_everyday
-from worldline.rules import matter
-from worldline.rules.changes import may_end
+from worldline.rules import changes, matter
 from worldline.rules.slots import sentence
 from worldline.text import tokens
 from worldline.write import reconcile
 
 KEPT = ("keeps_both", "series", "reassert")
-RARE, ALONE = 4, 3
-"""A word in fewer texts, or of fewer authors, is not weighed."""
-UNLIKELY = 0.3
-"""A message that tells of a change less likely, by the weights so far, is not read beside facts."""
-LEAST = 0.1
-"""A word that weighs less is left out."""
+NEAREST = 3
+"""Of the facts near a message of a long story so many are read beside it."""
+RIDGE, LONG_TALK = 100.0, 0.5
+RARE, ALONE, LEAST = 4, 3, 0.1
+"""A word in fewer texts, of fewer hands, or that weighs less, is left out."""
+THIRDS = 3
+PARTS = ("whole", "held", "said")
 Array = NDArray[np.float64]
 
 
 class Pair(NamedTuple):
-    """A message and a fact that it was held against: each of its sentences as it was measured."""
+    """A fact, or an earlier message, beside a later one."""
 
-    author: str
-    item: str
-    texts: tuple[str, ...]
-    fact: str
-    measured: tuple[tuple[dict[str, float], dict[str, float]], ...]
-    ended: bool
+    hand: str
+    seen: NDArray[np.float32]
+    """The layer's mean over the pair's three parts, one behind the other."""
+    over: bool
     weight: float
-    already: bool
-    """Whether the fact is ended without the weights."""
+    measures: Mapping[str, float] | None = None
+    """What the product measures besides; None for two messages."""
 
 
-class Heard(NamedTuple):
-    """A text, and whether it tells of a change that ends something."""
+def beside(reader: Closer, earlier: str, later: str) -> NDArray[np.float32]:
+    """A pair through the model."""
+    pair = reader._tokenizer.encode(earlier, later[:400])
+    layer = reader._run(pair, 2)[1][0]
+    words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
+    parts = [layer[0], *(layer[side].mean(axis=0) for side in (words & ~types, words & types) if side.any())]
+    return np.concatenate(parts).astype(np.float32) if len(parts) == len(PARTS) else np.zeros(0, np.float32)
 
-    author: str
-    text: str
-    change: bool
+
+# Two messages -------------------------------------------------------------------------------------------
 
 
-def plain(text: str) -> str:
-    """A text as it is compared: words alone."""
-    return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
+def of_history(item: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
+    """Each two messages of a little history of which it is known whether the later one ends what the earlier says."""
+    said = item["statements"]
+    for later in range(1, len(said)):
+        for earlier in range(later):
+            if item["expect"] in KEPT:
+                yield said[earlier], said[later], False
+            elif item["expect"] in ("closes", "correction") and earlier == 0:
+                if later in item["current"]:
+                    yield said[0], said[later], True
+                elif later < min(item["current"]):
+                    yield said[0], said[later], False
+
+
+def near_in(talk: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[tuple[Any, Any, bool]]:
+    """Messages of a conversation in which nothing ends, each with the two by the same speaker most like it."""
+    said = [set(re.findall(r"[a-z0-9]{5,}", each["text"].lower())) for each in talk]
+    for later in sorted(rng.sample(range(20, len(talk)), min(260, len(talk) - 20))):
+        mine = [at for at in range(later) if talk[at]["speaker"] == talk[later]["speaker"]]
+        for at in sorted(mine, key=lambda at: -len(said[at] & said[later]) / (4 + len(said[at])))[:2]:
+            yield talk[at], talk[later], False
+
+
+def two_messages(reader: Closer, hand: str, pairs: Iterable[tuple[Any, Any, bool]]) -> Iterator[Pair]:
+    """The same, read; who speaks is told where two do."""
+    for earlier, later, over in pairs:
+        texts = [each["text"] for each in (earlier, later)]
+        if earlier["speaker"] != later["speaker"]:
+            texts = [f"{each['speaker']}: {text}" for each, text in zip((earlier, later), texts, strict=True)]
+        yield Pair(hand, beside(reader, *texts), over, LONG_TALK)
+
+
+# A fact and a message -----------------------------------------------------------------------------------
 
 
 class Recorder:
@@ -74,78 +114,69 @@ class Recorder:
     def __init__(self) -> None:
         self._ask, self.asked = reconcile.ended_by, list[tuple[Any, ...]]()
         reconcile.ended_by = self  # type: ignore[assignment]
-        matter.LIKELY = 1.0  # nothing is ended by the weights of today
 
     def __call__(
-        self,
-        said: Iterable[matter.ToldSentence],
-        facts: Any,
-        speaker: str,
-        teller: str,
-        close: matter.Closeness,
+        self, said: Iterable[matter.ToldSentence], facts: Any, speaker: str, teller: str, _: Any
     ) -> Any:
         sentences = list(said)
-        self.asked.append((sentences, facts, speaker, teller, close))
-        return self._ask(sentences, facts, speaker, teller, close)
+        self.asked.append((sentences, facts, speaker, teller))
+        return self._ask(sentences, facts, speaker, teller, lambda *_: None)
 
 
-def texts_of(author: str, items: Sequence[Mapping[str, Any]]) -> Iterator[Heard]:
-    """The texts of histories and stories, those of which it is known whether they end something."""
-    for item in items:
-        if "statements" in item:
-            for at, said in enumerate(item["statements"]):
-                if item["expect"] == "closes" and at in item["current"]:
-                    yield Heard(author, said["text"], True)
-                elif at == 0 or item["expect"] in KEPT:
-                    yield Heard(author, said["text"], False)
-        else:
-            news = {id_ for q in item["questions"] if q["kind"] == "current" for id_ in q["gold"]}
-            yield from (Heard(author, m["text"], False) for m in item["messages"] if m["id"] not in news)
-
-
-def pairs_of(author: str, items: Sequence[Mapping[str, Any]], recorder: Recorder) -> Iterator[Pair]:
+def with_facts(
+    reader: Closer, hand: str, items: Sequence[Mapping[str, Any]], recorder: Recorder
+) -> Iterator[Pair]:
     """Tells each item to a store of its own, and yields what was held against what."""
     for item in items:
-        clock = [0]
+        clock, long = [0], "statements" not in item
         with Memory.open(
             ":memory:", Config(embedder="none", log_uses=False), clock=partial(max, clock)
         ) as memory:
-            mine = memory.scoped(user=item["user"]) if "user" in item else memory
+            mine = memory.scoped(user=item["user"]) if item.get("user") else memory
             source: dict[str, Any] = {}
-            said_here = item.get("statements") or item["messages"]
-            for at, said in enumerate(said_here):
+            for at, said in enumerate(item["messages"] if long else item["statements"]):
                 clock.append(instant(said["said_at"]))
                 recorder.asked.clear()
                 mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
-                held = {f.content: f.valid.end == FOREVER == f.known.end for f in _facts(memory)}
                 name = said.get("id", at)
-                for sentences, facts, speaker, teller, close in recorder.asked:
-                    apart = matter.around_each(facts, speaker)
-                    often = Counter(word for fact in apart for word in fact.key_words)
-                    for fact in apart:
-                        told = sentence(fact.name, fact.held.phrase, fact.held.object)
-                        ended = _label(item, name, source.get(told), told)
-                        if ended is not None:
-                            may = [each for each in sentences if may_end(each, fact, teller, apart)]
-                            both = [(each, matter.measures(each, fact, often)) for each in may]
-                            both = [(s, m) for s, m in both if matter.chance(m[0], matter.CHANGE) > UNLIKELY]
-                            near = close(told, said["text"]) if both else 0.0
-                            measured = tuple((c, {**same, "closeness": near}) for _, (c, same) in both)
-                            texts, long = tuple(each.text for each, _ in both), "statements" not in item
-                            yield Pair(author, f"{author} {item['id']}", texts, told, measured, ended,
-                                       0.5 if long else 1.0, not held.get(told, True))  # fmt: skip
-                for content in held:
-                    source.setdefault(content, name)
+                for fact, _, measures in _held_against(recorder.asked, long):
+                    over = _label(item, name, source.get(fact), fact)
+                    if over is not None:
+                        seen = beside(reader, fact, said["text"])
+                        yield Pair(hand, seen, over, LONG_TALK if long else 1.0, measures)
+                for fact in _facts(memory):
+                    source.setdefault(fact, name)
+        print(f"\r{hand} {item['id']}    ", end="", file=sys.stderr)
 
 
-def _facts(memory: Memory) -> list[Any]:
-    found, page = list[Any](), None
+def _held_against(asked: Iterable[Any], long: bool) -> list[tuple[str, float, Mapping[str, float]]]:
+    found: dict[str, tuple[str, float, Mapping[str, float]]] = {}
+    for sentences, facts, speaker, teller in asked:
+        apart = matter.around_each(facts, speaker)
+        for fact in apart:
+            told = sentence(fact.name, fact.held.phrase, fact.held.object)
+            for each in sentences:
+                may = changes.may_end(each, fact, teller, apart)
+                unread, measures = matter.odds(each, fact, may_end=may), matter.measures(each, fact, may)
+                if told not in found or unread > found[told][1]:
+                    found[told] = (told, unread, measures)
+    best = sorted(found.values(), key=lambda one: -one[1])
+    return best[:NEAREST] if long else best
+
+
+def _facts(memory: Memory) -> list[str]:
+    found, page = list[str](), None
     while True:
         got = memory.list("Fact", include_superseded=True, limit=200, page=page)
-        found += got.items
+        found += [fact.content for fact in got.items]
         page = got.next
         if not page:
             return found
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: words alone."""
+    return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
 
 
 def _label(item: Mapping[str, Any], now: Any, then: Any, fact: str) -> bool | None:
@@ -166,15 +197,14 @@ def _label(item: Mapping[str, Any], now: Any, then: Any, fact: str) -> bool | No
     return False
 
 
-# Fitting ----------------------------------------------------------------------------------------------
+# Fitting ------------------------------------------------------------------------------------------------
 
 
-def logistic(x: Array, y: Array, weight: Array, ridge: float, start: Array | None = None) -> Array:
+def logistic(x: Array, y: Array, weight: Array, ridge: float) -> Array:
     """Weights of a logistic fit by Newton's way; the first column, a constant, is not held small."""
-    b = np.zeros(x.shape[1]) if start is None else start
-    small = np.full(x.shape[1], ridge)
+    b, small = np.zeros(x.shape[1]), np.full(x.shape[1], ridge)
     small[0] = 1e-3
-    for _ in range(12):
+    for _ in range(15):
         p = 1 / (1 + np.exp(-np.clip(x @ b, -30, 30)))
         hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(small)
         step = np.linalg.solve(hessian, x.T @ (weight * (p - y)) + small * b)
@@ -184,17 +214,74 @@ def logistic(x: Array, y: Array, weight: Array, ridge: float, start: Array | Non
     return b
 
 
+def directions(pairs: Sequence[Pair]) -> Array:
+    """The constant and the three directions, behind each other."""
+    x = np.array([pair.seen for pair in pairs], float)
+    mean, spread = x.mean(axis=0), x.std(axis=0) + 1e-6
+    ones = np.ones((len(x), 1))
+    y, weight = np.array([float(p.over) for p in pairs]), np.array([p.weight for p in pairs])
+    b = logistic(np.hstack([ones, (x - mean) / spread]), y, weight, RIDGE)
+    return np.concatenate([[b[0] - (mean * b[1:] / spread).sum()], b[1:] / spread])
+
+
+def tried(pairs: Sequence[Pair]) -> tuple[Array, dict[str, float]]:
+    """Each pair's odds by directions that were fitted without its hand, and the weights of what stands beside them."""
+    all_hands = sorted({pair.hand for pair in pairs})
+    odds = np.zeros(len(pairs))
+    for third in range(THIRDS):
+        out = set(all_hands[third::THIRDS])
+        way = directions([pair for pair in pairs if pair.hand not in out])
+        for at, pair in enumerate(pairs):
+            if pair.hand in out:
+                odds[at] = way[0] + pair.seen @ way[1:]
+    facts = [at for at, pair in enumerate(pairs) if pair.measures is not None]
+    names = [*next(pairs[at].measures or {} for at in facts), "reading"]
+    x = np.array([[*(pairs[at].measures or {}).values(), odds[at]] for at in facts])
+    y, weight = (np.array([float(getattr(pairs[at], what)) for at in facts]) for what in ("over", "weight"))
+    return odds, dict(zip(names, logistic(x, y, weight, 1.0).round(2).tolist(), strict=True))
+
+
+def report(pairs: Sequence[Pair], odds: Array, weights: Mapping[str, float]) -> str:
+    """How well endings are found by what was fitted on others."""
+    lines = []
+    facts = [(at, pair) for at, pair in enumerate(pairs) if pair.measures is not None]
+    for name, chosen in (
+        ("histories", [(at, p) for at, p in facts if p.weight == 1]),
+        ("long talk", [(at, p) for at, p in facts if p.weight < 1]),
+    ):
+        total = np.array(
+            [
+                sum(weights[k] * v for k, v in (p.measures or {}).items()) + weights["reading"] * odds[at]
+                for at, p in chosen
+            ]
+        )
+        over = np.array([p.over for _, p in chosen])
+        auc = (total[over][:, None] > total[~over][None]).mean()
+        found = ", ".join(
+            f"above {limit} {(total[over] > limit).sum()} right {(total[~over] > limit).sum()} wrong"
+            for limit in (0.0, matter.LIKELY, 1.0)
+        )
+        lines.append(f"{name}: {over.sum()} endings of {len(over)}, AUC {auc:.3f}; {found}")
+    return "\n".join(lines)
+
+
+# Words of change ----------------------------------------------------------------------------------------
+
+
 _SMALL = re.compile(r"(?<![\w'’])(?:[a-z][\w'’]*|\d+)")
 """What is written without a capital: no name is so most of the time."""
 
 
-def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
+def words_of_change(items: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, float]:
     """Each everyday word that is no name, and how much it speaks for a change."""
-    said = [matter.words_in(tokens(each.text)) for each in heard]
+    heard = [each for hand, found in items.items() for item in found for each in _heard(hand, item)]
+    said = [matter.words_in(tokens(text)) for _, text, _ in heard]
     often = Counter(word for each in said for word in each)
-    told = Counter(word for _, word in {(h.author, w) for h, ws in zip(heard, said, strict=True) for w in ws})
+    told = Counter(
+        word for _, word in {(h, w) for (h, _, _), ws in zip(heard, said, strict=True) for w in ws}
+    )
     small = Counter(
-        word for each in heard for word in matter.words_in(tokens(" ".join(_SMALL.findall(each.text))))
+        w for _, text, _ in heard for w in matter.words_in(tokens(" ".join(_SMALL.findall(text))))
     )
     known = sorted(
         word
@@ -206,117 +293,87 @@ def words_of_change(heard: Sequence[Heard]) -> dict[str, float]:
     x[:, 0] = 1
     for row, each in enumerate(said):
         x[row, [place[word] for word in each if word in place]] = 1
-    b = logistic(x, np.array([float(h.change) for h in heard]), np.ones(len(said)), 3.0)
+    b = logistic(x, np.array([float(change) for *_, change in heard]), np.ones(len(said)), 3.0)
     return {word: round(float(b[at]), 2) for word, at in place.items() if abs(b[at]) >= LEAST}
 
 
-class Rows(NamedTuple):
-    """The sentences of all pairs as arrays, and which pair each belongs to."""
-
-    change: Array
-    matter: Array
-    pair: NDArray[np.int64]
-
-
-def rows_of(pairs: Sequence[Pair], words: Mapping[str, Mapping[str, float]]) -> Rows:
-    """What was measured, the words of change by the table of each author."""
-    change, same, own = [], [], []
-    for at, pair in enumerate(pairs):
-        for (c, m), text in zip(pair.measured, pair.texts, strict=True):
-            told = sum(words[pair.author].get(word, 0.0) for word in matter.words_in(tokens(text)))
-            change.append([*({**c, "words of change": told}.values())])
-            same.append([*m.values()])
-            own.append(at)
-    return Rows(np.array(change), np.array(same), np.array(own))
+def _heard(hand: str, item: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    if "statements" not in item:
+        news = {id_ for q in item["questions"] if q["kind"] == "current" for id_ in q["gold"]}
+        yield from ((hand, m["text"], False) for m in item["messages"] if m["id"] not in news)
+        return
+    for at, said in enumerate(item["statements"]):
+        if item["expect"] == "closes" and at in item["current"]:
+            yield hand, said["text"], True
+        elif at == 0 or item["expect"] in KEPT:
+            yield hand, said["text"], False
 
 
-class Fit(NamedTuple):
-    """Both tables of weights, and the measures that they belong to."""
-
-    change: Array
-    matter: Array
-
-    def chances(self, rows: Rows) -> Array:
-        """How likely each sentence ends the fact."""
-        return _chance(rows.change @ self.change) * _chance(rows.matter @ self.matter)
+# The whole ----------------------------------------------------------------------------------------------
 
 
-def _chance(odds: Array) -> Array:
-    found: Array = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-    return found
-
-
-def fit(pairs: Sequence[Pair], rows: Rows, wanted: NDArray[np.bool_]) -> Fit:
-    """Both at once: what is no ending may lack the change, or the matter, or both, as likely as the fit so far says."""
-    kept = wanted[rows.pair]
-    rows = Rows(rows.change[kept], rows.matter[kept], rows.pair[kept])
-    ids, best = np.unique(rows.pair, return_index=True)
-    y = np.array([float(pairs[at].ended) for at in ids])
-    weight = np.array([pairs[at].weight for at in ids])
-    found = Fit(np.zeros(rows.change.shape[1]), np.zeros(rows.matter.shape[1]))
-    for turn in range(24):
-        a, b = rows.change[best], rows.matter[best]
-        p, q = _chance(a @ found.change), _chance(b @ found.matter)
-        left = np.maximum(1 - p * q, 1e-9)
-        changed = np.where(y == 1, 1.0, p * (1 - q) / left)
-        same = np.where(y == 1, 1.0, q * (1 - p) / left)
-        found = Fit(
-            logistic(a, changed, weight, 2.0, found.change), logistic(b, same, weight, 2.0, found.matter)
-        )
-        if turn in (7, 15):
-            order = np.lexsort((-found.chances(rows), rows.pair))
-            best = order[np.unique(rows.pair[order], return_index=True)[1]]
-    return found
+def talks(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The first conversations of a LoCoMo file as stories without questions."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        found = json.load(file)[:3]
+    told = {}
+    for number, talk in enumerate(found):
+        sessions = talk["conversation"]
+        messages = [
+            {"id": turn["dia_id"], "speaker": turn["speaker"], "text": turn["text"],
+             "said_at": ""}
+            for session in range(1, 60) for at, turn in enumerate(sessions.get(f"session_{session}", ()))
+        ]  # fmt: skip
+        for at, message in enumerate(messages):  # an hour apart: which is all that matters here
+            message["said_at"] = f"2024-{1 + at // 672:02}-{1 + at // 24 % 28:02}T{at % 24:02}:00:00"
+        told[f"talk{number}"] = [{"id": f"talk{number}", "messages": messages, "questions": []}]
+    return told
 
 
 def main() -> int:
-    """Prints how the fit carries over to each author, and the weights of all together."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("files", nargs="+", metavar="AUTHOR=FILE")
-    parser.add_argument("--words", type=Path)
-    options = parser.parse_args()
-    recorder, heard, pairs = Recorder(), list[Heard](), list[Pair]()
-    for name in options.files:
-        author, _, file = name.partition("=")
-        items = json.loads(Path(file).read_text())
-        heard += texts_of(author, items)
-        pairs += pairs_of(author, items, recorder)
-        print(f"{author}: {len(pairs):,} pairs so far", flush=True)
-    authors = sorted({pair.author for pair in pairs})
-
-    @cache
-    def without(left_out: frozenset[str]) -> dict[str, float]:
-        return words_of_change([each for each in heard if each.author not in left_out])
-
-    rows = rows_of(pairs, {author: without(frozenset({author})) for author in authors})
-    whose = np.array([pair.author for pair in pairs])
-    odds = np.zeros(len(pairs))
-    for author in authors:
-        chances = fit(pairs, rows, whose != author).chances(rows)
-        theirs = whose[rows.pair] == author
-        np.maximum.at(odds, rows.pair[theirs], chances[theirs])
-    for limit in (0.5, 0.6, 0.7, 0.8):
-        print(f"above {limit}: " + "  ".join(_tried(author, pairs, odds, limit) for author in authors))
-    found = fit(pairs, rows, np.ones(len(pairs), bool))
-    for names, weights in zip(next(p.measured[0] for p in pairs if p.measured), found, strict=True):
-        print({name: round(float(w), 2) for name, w in zip(names, weights, strict=True)})
-    if options.words:
-        options.words.write_text(
-            "".join(f"{word} {weight}\n" for word, weight in sorted(without(frozenset()).items()))
-        )
+    """Fits, and prints or writes."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--talk", metavar="FILE", type=Path, help="a LoCoMo file")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="put the directions into this file")
+    parser.add_argument(
+        "--words", metavar="FILE", type=Path, help="write the words of change, and nothing else"
+    )
+    args = parser.parse_args()
+    little = {hand: hands.histories(path) for hand, path in hands.hands("changes").items()}
+    long = {hand: hands.stories(path) for hand, path in hands.hands("stories").items()}
+    if args.words:
+        found = sorted(words_of_change({**little, **long}).items())
+        args.words.write_text("".join(f"{word} {weight}\n" for word, weight in found))
+        return 0
+    reader = open_closeness("auto")
+    if reader is None:
+        print("the cross-encoder is not installed; run: pip install 'worldline[closer]'", file=sys.stderr)
+        return 1
+    spoken = talks(args.talk) if args.talk else {}
+    recorder, pairs, rng = Recorder(), list[Pair](), random.Random(1)
+    for hand, items in {**little, **long, **spoken}.items():
+        pairs += with_facts(reader, hand, items, recorder)
+    for hand, items in little.items():
+        pairs += two_messages(reader, hand, (pair for item in items for pair in of_history(item)))
+    for hand, items in spoken.items():
+        pairs += two_messages(reader, hand, near_in(items[0]["messages"], rng))
+    pairs = [pair for pair in pairs if pair.seen.size]
+    print(f"\r{len(pairs):,} pairs of {len({pair.hand for pair in pairs})} hands", file=sys.stderr)
+    odds, weights = tried(pairs)
+    print(report(pairs, odds, weights))
+    print(weights)
+    if args.write:
+        way = directions(pairs)
+        kept = [line for line in args.write.read_text().splitlines() if not line.startswith("over_")]
+        rows = [f"over_bias {way[0]:.4g}"]
+        for part, numbers in zip(PARTS, np.split(way[1:], len(PARTS)), strict=True):
+            rows.append(f"over_{part} {' '.join(f'{n:.4g}' for n in numbers)}")
+        args.write.write_text("\n".join([*kept, *rows, ""]))
     return 0
 
 
-def _tried(author: str, pairs: Sequence[Pair], odds: Array, limit: float) -> str:
-    """Histories that would be ended rightly beyond those that are, wrongly, and the endings in stories."""
-    own = [(pair, odds[at]) for at, pair in enumerate(pairs) if pair.author == author]
-    talk = [(pair, odd) for pair, odd in own if pair.weight == 1]
-    done = {pair.item for pair, _ in talk if pair.ended and pair.already}
-    right = {pair.item for pair, odd in talk if pair.ended and odd > limit} - done
-    wrong = {pair.item for pair, odd in talk if not pair.ended and odd > limit}
-    long = [pair.ended for pair, odd in own if pair.weight < 1 and odd > limit]
-    return f"{author} +{len(right)} -{len(wrong)} ({sum(long)} of {len(long)})"
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -1,32 +1,35 @@
 """Fits how the packaged cross-encoder's inner layer is read: is it told, and where?
 
-    python bench/fit_reading.py                # leaves three hands out, prints what is found without them
-    python bench/fit_reading.py --write FILE   # fits on all texts of bench/texts and writes the weights
+    python bench/fit_reading.py                # leaves six hands out, prints what is found without them
+    python bench/fit_reading.py --write FILE   # fits on all texts of bench/texts and puts the weights into that file
 
 Six directions of the layer's space and two numbers: where a value begins and ends (a choice among the words of the text
 that tells it), and the odds that a text tells what is asked (yes or no, for every text of a memory). The model itself
-is not changed. Some ten minutes and 3 GB for all texts; progress on the standard error.
+is not changed. Some forty minutes and 6 GB for all texts; progress on the standard error.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import hands
 import numpy as np
 
+from worldline import Config, Memory
+from worldline.clock import instant
 from worldline.plugins import Closer, open_closeness
 
-TEXTS = Path(__file__).parent / "texts"
-HELD_OUT = ("p1", "p3", "p7")
+HELD_OUT = ("p1", "p3", "p7", "h2", "h5", "h9")
 NAMES = ("begins", "ends", "whole", "asked", "said", "met")
 EPOCHS, BATCH, RATE, SHRINK, TELLING, TOLD_WEIGHT = 10, 256, 0.01, 1e-3, 3.0, 2.0
 MOST_TEXTS = 14
-"""Of a story so many of the nearest texts are read beside a question."""
+"""Beside a question at most so many texts are read."""
 
 
 class Pair(NamedTuple):
@@ -41,30 +44,42 @@ class Pair(NamedTuple):
     answerable: bool
 
 
-def memories(path: Path):
-    """The memories of a file: (messages, questions with the messages that tell it and its wordings)."""
-    if path.suffix == ".json":
-        for story in json.loads(path.read_text("utf-8")):
-            ids = [m["id"] for m in story["messages"]]
-            asked = [
-                (q["question"], {ids.index(g) for g in q["gold"]}, [q["answer"], *q["accept"]])
-                for q in story["questions"]
-            ]
-            yield [(m["speaker"], m["text"]) for m in story["messages"]], asked
-        return
-    for block in re.split(r"^# .*$", path.read_text("utf-8"), flags=re.M)[1:]:
-        said, asked = [], []
-        for line in block.strip().splitlines():
-            mark, _, rest = line.partition(" ")
-            if mark == "M":
-                speaker, _, text = rest.partition(" ")[2].partition(": ")
-                said.append((speaker, text))
-            elif mark == "Q":
-                question, gold, answer = (part.strip() for part in rest.split("=>"))
-                asked.append((question, {int(n) for n in gold.split(",")}, answer.split("|")))
-            elif mark == "U":
-                asked.append((rest, set(), []))
-        yield said, asked
+Asked = tuple[str, set[int], list[str], list[int]]
+"""A question, the texts that tell it, the answer's wordings, and the texts that are read beside it."""
+
+
+def of_memories(path: Path) -> Iterator[tuple[list[tuple[str, str]], list[Asked]]]:
+    """Small memories, whose texts are all read."""
+    for said, asked in hands.memories(path):
+        few = list(range(len(said)))[:MOST_TEXTS]
+        yield said, [(question, gold, wordings, few) for question, gold, wordings in asked]
+
+
+def of_stories(path: Path) -> Iterator[tuple[list[tuple[str, str]], list[Asked]]]:
+    """Long stories, of which those texts are read that a recall by words and vectors brings, and those that tell it."""
+    for story in hands.stories(path):
+        clock = [0]
+        config = Config(reranker="none", log_uses=False)
+        with Memory.open(":memory:", config, clock=partial(max, clock)) as memory:
+            mine, number = memory.scoped(user=story["user"]), {}
+            for at, said in enumerate(story["messages"]):
+                clock.append(instant(said["said_at"]))
+                receipt = mine.remember(
+                    said["text"], speaker=said["speaker"], said_at=said["said_at"], session=said["session"]
+                )
+                number[receipt.id] = at
+            memory.flush()
+            ids, asked = [said["id"] for said in story["messages"]], list[Asked]()
+            for q in story["questions"]:
+                if q["as_of"] or q["kind"] == "order":
+                    continue
+                clock.append(instant(q["asked_at"]))
+                hits = mine.recall(q["question"], asked_at=q["asked_at"], limit=MOST_TEXTS - 2).hits
+                gold = {ids.index(each) for each in q["gold"]}
+                few = [number[hit.node.id] for hit in hits if hit.node.id in number]
+                wordings = [q["answer"], *q["accept"]] if gold else []
+                asked.append((q["question"], gold, wordings, list(dict.fromkeys([*few, *sorted(gold)]))))
+        yield [(said["speaker"], said["text"]) for said in story["messages"]], asked
 
 
 def place(text: str, wordings: list[str]) -> tuple[int, int] | None:
@@ -78,16 +93,14 @@ def place(text: str, wordings: list[str]) -> tuple[int, int] | None:
 
 
 def read(reader: Closer, path: Path) -> list[Pair]:
-    """Every question of a file beside the texts of its memory."""
-    pairs = []
-    for said, asked in memories(path):
-        for question, gold, wordings in asked:
-            few = range(len(said))
-            if len(said) > MOST_TEXTS:
-                near = reader.rerank(question, [f"{who}: {text}" for who, text in said])
-                few = sorted(few, key=lambda at: (at not in gold, -near[at]))[:MOST_TEXTS]
+    """Every question of a file beside the texts of its memory; of a story beside those that a recall finds."""
+    pairs: list[Pair] = []
+    for texts, asked in of_memories(path) if path.parent.name == "questions" else of_stories(path):
+        for question, gold, wordings, few in asked:
             for at in few:
-                pairs.append(beside(reader, question, *said[at], at in gold, wordings, answerable=bool(gold)))
+                pairs.append(
+                    beside(reader, question, *texts[at], at in gold, wordings, answerable=bool(gold))
+                )
         print(f"\r{path.stem}: {len(pairs)} pairs", end="", file=sys.stderr)
     print(file=sys.stderr)
     return pairs
@@ -201,16 +214,16 @@ def main() -> int:
     if reader is None:
         print("the cross-encoder is not installed; run: pip install 'worldline[closer]'", file=sys.stderr)
         return 1
-    files = [*sorted((TEXTS / "questions").glob("*.txt")), *sorted((TEXTS / "stories").glob("*.json"))]
+    files = [*hands.hands("questions").values(), *hands.hands("stories").values()]
     pairs = {path.stem: [p for p in read(reader, path) if len(p.said) and p.asked.any()] for path in files}
     if args.write:
         ways = fit([pair for found in pairs.values() for pair in found])
         rows = [
             f"{name} {' '.join(f'{n:.4g}' for n in way[:384])}" for name, way in zip(NAMES, ways, strict=True)
         ]
-        Path(args.write).write_text(
-            "\n".join([*rows, f"best {ways[0, 384]:.4g}", f"bias {ways[2, 384]:.4g}", ""])
-        )
+        rows += [f"best {ways[0, 384]:.4g}", f"bias {ways[2, 384]:.4g}"]
+        others = [line for line in Path(args.write).read_text().splitlines() if line.startswith("over_")]
+        Path(args.write).write_text("\n".join([*rows, *others, ""]))
         return 0
     ways = fit([pair for name, found in pairs.items() if name not in HELD_OUT for pair in found])
     for name in HELD_OUT:

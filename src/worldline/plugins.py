@@ -504,8 +504,8 @@ class Closer(CrossEncoder):
         self._best, self._bias = fitted.pop("best")[0], fitted.pop("bias")[0]
         names = ("begins", "ends", "whole", "asked", "said", "met")
         self._ways = np.array([fitted[name] for name in names], np.float32).T
-        self._ends = np.array([fitted[f"ends_{part}"] for part in ("whole", "held", "said")], np.float32)
-        self._ends_bias = fitted["ends_bias"][0]
+        self._ends = np.array([fitted[f"over_{part}"] for part in ("whole", "held", "said")], np.float32)
+        self._ends_bias = fitted["over_bias"][0]
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> list[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""

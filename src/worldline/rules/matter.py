@@ -205,16 +205,20 @@ def _word_weights() -> Mapping[str, float]:
 
 def odds(said: ToldSentence, fact: Around, *, may_end: bool) -> float:
     """The log odds that a fact is over by a sentence, before both are read beside each other."""
+    return sum(OVER[name] * value for name, value in measures(said, fact, may_end).items())
+
+
+def measures(said: ToldSentence, fact: Around, may_end: bool) -> dict[str, float]:
+    """What speaks for it, besides the reading."""
     kind = kind_of(fact.held.object, fact.held.kind)
     another = any(same_subject(claim, fact) and _is_another(claim, fact, kind) for claim in said.claims)
-    measures = {
+    return {
         "always": 1.0,
         "words of change": said.words,
         "another value": float(another),
         "may end": float(may_end),
         "brief": float(said.brief),
     }
-    return sum(OVER[name] * value for name, value in measures.items())
 
 
 def is_over(said: ToldSentence, fact: Around, unread: float, over: Over, *, by_rule: bool) -> bool:
