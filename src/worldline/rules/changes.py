@@ -31,6 +31,7 @@ from worldline.reading.families import bare, families
 from worldline.reading.whom import FRESH
 from worldline.rules.kinds import ALIKE, told
 from worldline.rules.matter import (
+    FEW,
     NUMBER,
     PASSED,
     Around,
@@ -82,17 +83,21 @@ def ended_by(
     found: dict[str, Overtaken] = {}
     for each in said:
         by_rule = dict(overtaken(each.cues, each.claims, apart.values(), teller))
-        for id_, fact in apart.items():
-            unread = odds(each, fact, may_end=may_end(each, fact, teller, apart.values()))
-            able = id_ in by_rule or (each.cues.may_end and can_end(each, fact, teller))
-            if able and is_over(each, fact, unread, over, by_rule=id_ in by_rule):
-                found[id_] = Overtaken(fact, by_rule.get(id_, MOST_LIKELY), each.claims)
+        unread = {
+            id_: odds(each, fact, may_end=may_end(each, fact, teller, apart.values()))
+            for id_, fact in apart.items()
+            if id_ in by_rule or _can_end(each, fact, teller)
+        }
+        likeliest = sorted(unread.keys() - by_rule.keys(), key=lambda id_: (-unread[id_], id_))[:FEW]
+        for id_ in (*by_rule, *likeliest):
+            if is_over(each, apart[id_], unread[id_], over, by_rule=id_ in by_rule):
+                found[id_] = Overtaken(apart[id_], by_rule.get(id_, MOST_LIKELY), each.claims)
     return found
 
 
-def can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
-    """Whether who tells a fact speaks, of something that can end, and does not say it again."""
-    return is_of_now(fact, teller) and not _is_kept(said.claims, fact)
+def _can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
+    """Whether it speaks of a change, and the fact is its teller's, can end, and is not said again."""
+    return said.cues.may_end and is_of_now(fact, teller) and not _is_kept(said.claims, fact)
 
 
 def taken_back(

@@ -158,7 +158,7 @@ MEANT = -3.0
 PRESUMED = 1.0
 """What is taken for the reading, to see whether reading can decide."""
 FEW = 4
-"""So many facts are read beside a correction."""
+"""So many facts, the likeliest, are read beside a message where no rule tells that they are over."""
 Over = Callable[[str, str], float | None]
 """The log odds that a statement is over by a text, as a close reading of both says; None where nothing reads."""
 
@@ -228,22 +228,21 @@ def is_over(said: ToldSentence, fact: Around, unread: float, over: Over, *, by_r
     """
     if not by_rule and unread + OVER["reading"] * PRESUMED <= LIKELY:
         return False
-    reading = over(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
+    reading = _reading(said, fact, over)
     if reading is None:
         return by_rule
     return unread + OVER["reading"] * reading > (DOUBTED if by_rule else LIKELY)
+
+
+def _reading(said: ToldSentence, fact: Around, over: Over) -> float | None:
+    return over(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
 
 
 def likely_meant(said: Sequence[tuple[ToldSentence, Around]], over: Over) -> Around | None:
     """Which of some facts a correction most likely takes back: of the likeliest few the one that reads most so."""
     alone = [odds(each, fact, may_end=True) for each, fact in said]
     few = sorted(range(len(said)), key=lambda at: (alone[at], at), reverse=True)[:FEW]
-    read = {
-        at: over(
-            sentence(said[at][1].name, said[at][1].held.phrase, said[at][1].held.object), said[at][0].text
-        )
-        for at in few
-    }
+    read = {at: _reading(*said[at], over) for at in few}
     weighed = {
         at: alone[at] + OVER["reading"] * reading for at, reading in read.items() if reading is not None
     }
