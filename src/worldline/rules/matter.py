@@ -141,15 +141,15 @@ def kind_of(said: str, kind: str) -> str:
 
 
 OVER: Mapping[str, float] = {
-    "always": -1.95,
-    "words of change": 0.26,
-    "another value": 0.93,
-    "may end": 0.55,
-    "brief": 1.37,
-    "reading": 0.95,
+    "always": -2.1,
+    "words of change": 0.25,
+    "another value": 0.85,
+    "may end": 0.45,
+    "brief": 1.3,
+    "reading": 1.05,
 }
 """What speaks for a fact being over by a message (`bench/fit_pairs.py`), as log odds."""
-LIKELY = 0.7
+LIKELY = 0.4
 """From here on it is taken to be over, though no rule says so."""
 DOUBTED = -1.5
 """Below this it is not, though a rule says so."""
