@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from worldline import Config, Memory
 from worldline.clock import instant
+from worldline.handle import MOST_READ
 from worldline.plugins import Closer, open_closeness
 from worldline.read.cues import is_everyday
 from worldline.rules import changes, matter
@@ -62,12 +63,9 @@ class Pair(NamedTuple):
 
 
 def beside(reader: Closer, earlier: str, later: str) -> NDArray[np.float32]:
-    """A pair through the model."""
-    pair = reader._tokenizer.encode(earlier, later[:400])
-    layer = reader._run(pair, 2)[1][0]
-    words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
-    parts = [layer[0], *(layer[side].mean(axis=0) for side in (words & ~types, words & types) if side.any())]
-    return np.concatenate(parts).astype(np.float32) if len(parts) == len(PARTS) else np.zeros(0, np.float32)
+    """A pair through the model; nothing where one of them has no word."""
+    seen = reader.beside(earlier, later[:MOST_READ])
+    return np.zeros(0, np.float32) if seen is None else seen.reshape(-1)
 
 
 # Two messages -------------------------------------------------------------------------------------------

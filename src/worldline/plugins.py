@@ -513,16 +513,19 @@ class Closer(CrossEncoder):
 
     def ends(self, statement: str, text: str) -> float:
         """The log odds that what a statement says is over, or was wrong, by a later text."""
+        seen = self.beside(statement, text)
+        return UNTOLD if seen is None else self._ends_bias + float((self._ends * seen).sum())
+
+    def beside(self, statement: str, text: str) -> Vectors | None:
+        """The inner layer over a pair: the whole, and the average over each side; None where one has no word."""
         import numpy as np
 
         pair = self._tokenizer.encode(statement, text)
         layer = self._run(pair, 2)[1][0]
-        words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
-        held, said = words & ~types, words & types
-        if not held.any() or not said.any():
-            return UNTOLD
-        seen = np.stack([layer[0], layer[held].mean(axis=0), layer[said].mean(axis=0)])
-        return self._ends_bias + float((self._ends * seen).sum())
+        sides = _sides(pair)
+        if not all(side.any() for side in sides):
+            return None
+        return np.stack([layer[0], *(layer[side].mean(axis=0) for side in sides)])
 
     def _read(self, question: str, text: str, begin: int) -> CloseReading:
         import numpy as np
@@ -530,8 +533,7 @@ class Closer(CrossEncoder):
         pair = self._tokenizer.encode(question, text)
         outputs = self._run(pair, 2)
         ways = outputs[1][0] @ self._ways
-        words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
-        asked, said = words & ~types, words & types
+        asked, said = _sides(pair)
         value = said & (np.array([place[0] for place in pair.offsets]) >= begin)
         logit = _logit(outputs)
         if not asked.any() or not value.any():
@@ -545,6 +547,14 @@ class Closer(CrossEncoder):
         first, last = divmod(int(shares.argmax()), len(pieces))
         place = pair.offsets[pieces[first]][0], pair.offsets[pieces[last]][1]
         return CloseReading(logit, float(told), *place, float(shares[first, last]))
+
+
+def _sides(pair: Any) -> tuple[Any, Any]:
+    """Which pieces of a pair are words of its first text, and which of its second."""
+    import numpy as np
+
+    words, types = ~np.array(pair.special_tokens_mask, bool), np.array(pair.type_ids, bool)
+    return words & ~types, words & types
 
 
 def _shares(logits: Vectors) -> Vectors:
