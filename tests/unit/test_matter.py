@@ -92,6 +92,16 @@ def test_what_no_rule_knows_may_be_most_likely_over(first: str, second: str) -> 
     assert over.endswith("ends, the text most likely tells of a change in this matter")
 
 
+@pytest.mark.usefixtures("closer")
+def test_of_a_long_message_the_sentence_is_read() -> None:
+    """What the end of a long message says is over, however much else stands before it."""
+    much = "The lake was quiet and green, and we had bread with cheese on the pier. " * 8
+
+    assert told("My left arm is in a cast.", f"{much}The cast came off.") == [
+        "Ana's left arm is in cast: ends, the text names it and speaks of a change"
+    ]
+
+
 def test_without_a_close_reader_nothing_is_weighed() -> None:
     """Where no cross-encoder is installed or wanted, rules alone end facts."""
     with Memory.open(":memory:", Config(embedder="none", reranker="none")) as memory:

@@ -174,6 +174,7 @@ class ToldSentence(NamedTuple):
     cues: Cues
     claims: Sequence[Claim]
     text: str
+    """What is read beside a fact: the message, or of a long one the sentence."""
     words: float
     """How far its words are those in which people tell of a change."""
     brief: bool

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
-from worldline.handle import Handle
+from worldline.handle import MOST_READ, Handle
 from worldline.model import (
     Close,
     EdgeDraft,
@@ -515,7 +515,8 @@ def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
     for part in said.parts:
         begin, end = part.chars
         claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
-        yield whole._replace(cues=part.cues, claims=claims)
+        read = text if len(text) <= MOST_READ else text[begin:end]
+        yield whole._replace(cues=part.cues, claims=claims, text=read)
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
