@@ -148,7 +148,7 @@ OVER: Mapping[str, float] = {
     "brief": 1.3,
     "reading": 1.05,
 }
-"""What speaks for a fact being over by a message (`bench/fit_pairs.py`), as log odds."""
+"""What speaks for a fact being over by a message (`bench/fit_endings.py`), as log odds."""
 LIKELY = 0.4
 """From here on it is taken to be over, though no rule says so."""
 DOUBTED = -1.5
