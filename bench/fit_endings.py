@@ -5,10 +5,10 @@
     python bench/fit_endings.py --words FILE                 # the words in which people tell of a change
 
 Texts: the little histories and long stories of `bench/texts`, and with `--talk` three conversations of a LoCoMo file,
-in which next to nothing ends. Each is told to a store; wherever a message meets held facts, both are read beside each
-other. Pairs of whole messages are added: what a change overtakes, and what only sounds like it. Three directions of
-the layer's space (pair, fact, message) are a logistic fit; a few measures beside it are weighed by a second.
-Some ten minutes; progress on the standard error.
+in which next to nothing ends. Each is told to a store; wherever a message meets held facts, it is read beside each as
+the fact reads and beside the words that it was drawn from. Pairs of whole messages are added: what a change overtakes,
+and what only sounds like it. Three directions of the layer's space (pair, fact, message) are a logistic fit; a few
+measures of the message beside it are weighed by a second. Some twenty minutes; progress on the standard error.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from numpy.typing import NDArray
 
 from worldline import Config, Memory
 from worldline.clock import instant
-from worldline.handle import MOST_READ
 from worldline.plugins import Closer, open_closeness
 from worldline.read.cues import is_everyday
 from worldline.rules import changes, matter
-from worldline.rules.slots import sentence
 from worldline.text import tokens
 from worldline.write import reconcile
 
 KEPT = ("keeps_both", "series", "reassert")
 NEAREST = 3
 """Of the facts near a message of a long story so many are read beside it."""
+EVERYTHING = 9.0
+"""So surely may a reading tell here that a fact is over, so that every fact near a message is read."""
 RIDGE, LONG_TALK = 100.0, 0.5
 RARE, ALONE, LEAST = 4, 3, 0.1
 """A word in fewer texts, of fewer hands, or that weighs less, is left out."""
@@ -54,18 +54,18 @@ class Pair(NamedTuple):
     """A fact, or an earlier message, beside a later one."""
 
     hand: str
-    seen: NDArray[np.float32]
-    """The layer's mean over the pair's three parts, one behind the other."""
+    seen: Sequence[NDArray[np.float32]]
+    """The layer's mean over the pair's three parts, one behind the other; for each way in which a fact is told."""
     over: bool
     weight: float
     measures: Mapping[str, float] | None = None
     """What the product measures besides; None for two messages."""
 
 
-def beside(reader: Closer, earlier: str, later: str) -> NDArray[np.float32]:
-    """A pair through the model; nothing where one of them has no word."""
-    seen = reader.beside(earlier, later[:MOST_READ])
-    return np.zeros(0, np.float32) if seen is None else seen.reshape(-1)
+def beside(reader: Closer, ways: Sequence[str], later: str) -> list[NDArray[np.float32]]:
+    """A pair through the model, in each way; nothing where one of them has no word."""
+    seen = [reader.beside(earlier, later[: matter.MOST_READ]) for earlier in ways]
+    return [each.reshape(-1) for each in seen if each is not None]
 
 
 # Two messages -------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def two_messages(reader: Closer, hand: str, pairs: Iterable[tuple[Any, Any, bool
         texts = [each["text"] for each in (earlier, later)]
         if earlier["speaker"] != later["speaker"]:
             texts = [f"{each['speaker']}: {text}" for each, text in zip((earlier, later), texts, strict=True)]
-        yield Pair(hand, beside(reader, *texts), over, LONG_TALK)
+        yield Pair(hand, beside(reader, texts[:1], texts[1]), over, LONG_TALK)
 
 
 # A fact and a message -----------------------------------------------------------------------------------
@@ -137,29 +137,26 @@ def with_facts(
                 recorder.asked.clear()
                 mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
                 name = said.get("id", at)
-                for fact, _, measures in _held_against(recorder.asked, long):
-                    over = _label(item, name, source.get(fact), fact)
+                for ways, measures in _held_against(recorder.asked, long):
+                    over = _label(item, name, source.get(ways[0]), ways[0])
                     if over is not None:
-                        seen = beside(reader, fact, said["text"])
+                        seen = beside(reader, ways, said["text"])
                         yield Pair(hand, seen, over, LONG_TALK if long else 1.0, measures)
                 for fact in _facts(memory):
                     source.setdefault(fact, name)
         print(f"\r{hand} {item['id']}    ", end="", file=sys.stderr)
 
 
-def _held_against(asked: Iterable[Any], long: bool) -> list[tuple[str, float, Mapping[str, float]]]:
-    found: dict[str, tuple[str, float, Mapping[str, float]]] = {}
+def _held_against(asked: Iterable[Any], long: bool) -> list[tuple[list[str], Mapping[str, float]]]:
+    """The ways in which each fact is told that a message may end, the nearest first, and what the message is like."""
+    found: dict[str, tuple[list[str], Mapping[str, float]]] = {}
     for sentences, facts, speaker, teller in asked:
-        apart = matter.around_each(facts, speaker)
-        for fact in apart:
-            told = sentence(fact.name, fact.held.phrase, fact.held.object)
-            for each in sentences:
-                may = changes.may_end(each, fact, teller, apart)
-                unread, measures = matter.odds(each, fact, may_end=may), matter.measures(each, fact, may)
-                if told not in found or unread > found[told][1]:
-                    found[told] = (told, unread, measures)
-    best = sorted(found.values(), key=lambda one: -one[1])
-    return best[:NEAREST] if long else best
+        for fact in matter.around_each(facts, speaker):
+            able = [each for each in sentences if changes.can_end(each, fact, teller)]
+            if able:
+                ways = matter.told_of(fact)
+                found.setdefault(ways[0], (ways, matter.measures(max(able, key=matter.odds))))
+    return list(found.values())[: NEAREST if long else None]
 
 
 def _facts(memory: Memory) -> list[str]:
@@ -214,10 +211,11 @@ def logistic(x: Array, y: Array, weight: Array, ridge: float) -> Array:
 
 def directions(pairs: Sequence[Pair]) -> Array:
     """The constant and the three directions, behind each other."""
-    x = np.array([pair.seen for pair in pairs], float)
+    x = np.array([seen for pair in pairs for seen in pair.seen], float)
     mean, spread = x.mean(axis=0), x.std(axis=0) + 1e-6
     ones = np.ones((len(x), 1))
-    y, weight = np.array([float(p.over) for p in pairs]), np.array([p.weight for p in pairs])
+    y = np.array([float(pair.over) for pair in pairs for _ in pair.seen])
+    weight = np.array([pair.weight for pair in pairs for _ in pair.seen])
     b = logistic(np.hstack([ones, (x - mean) / spread]), y, weight, RIDGE)
     return np.concatenate([[b[0] - (mean * b[1:] / spread).sum()], b[1:] / spread])
 
@@ -231,7 +229,7 @@ def tried(pairs: Sequence[Pair]) -> tuple[Array, dict[str, float]]:
         way = directions([pair for pair in pairs if pair.hand not in out])
         for at, pair in enumerate(pairs):
             if pair.hand in out:
-                odds[at] = way[0] + pair.seen @ way[1:]
+                odds[at] = way[0] + np.mean(pair.seen, axis=0) @ way[1:]
     facts = [at for at, pair in enumerate(pairs) if pair.measures is not None]
     names = [*next(pairs[at].measures or {} for at in facts), "reading"]
     x = np.array([[*(pairs[at].measures or {}).values(), odds[at]] for at in facts])
@@ -352,13 +350,14 @@ def main() -> int:
         return 1
     spoken = talks(args.talk) if args.talk else {}
     recorder, pairs, rng = Recorder(), list[Pair](), random.Random(1)
+    matter.PRESUMED = EVERYTHING
     for hand, items in {**little, **long, **spoken}.items():
         pairs += with_facts(reader, hand, items, recorder)
     for hand, items in little.items():
         pairs += two_messages(reader, hand, (pair for item in items for pair in of_history(item)))
     for hand, items in spoken.items():
         pairs += two_messages(reader, hand, near_in(items[0]["messages"], rng))
-    pairs = [pair for pair in pairs if pair.seen.size]
+    pairs = [pair for pair in pairs if pair.seen]
     print(f"\r{len(pairs):,} pairs of {len({pair.hand for pair in pairs})} hands", file=sys.stderr)
     odds, weights = tried(pairs)
     print(report(pairs, odds, weights))

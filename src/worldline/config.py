@@ -29,6 +29,10 @@ _NOT_SETTINGS = frozenset(
 )
 
 
+CLOSER = "ms-marco-minilm-l-12"
+"""The packaged cross-encoder, as the setting `reranker` names it."""
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings with their defaults."""
 

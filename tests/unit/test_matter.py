@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from worldline import FOREVER, Config, Memory
@@ -13,25 +15,23 @@ from worldline.text import tokens
 
 def around(subject: str, phrase: str, value: str) -> matter.Around:
     """A fact that Ana told."""
-    (fact,) = matter.around_each(
-        [(HeldValue("1", phrase, value, phrase=phrase, teller="Ana"), subject)], "Ana"
-    )
+    held = HeldValue("1", phrase, value, phrase=phrase, teller="Ana", said="We rehearse in the annexe.")
+    (fact,) = matter.around_each([(held, subject)], "Ana")
     return fact
 
 
 def said(text: str) -> matter.ToldSentence:
     """A message by Ana."""
     reading = read(text, "Ana")
-    return matter.sentence_in(text, reading.cues, reading.claims)
+    return matter.told_in(reading, text)[0]
 
 
-def test_what_tells_of_a_change_and_gives_another_value_speaks_for_an_end() -> None:
+def test_what_tells_of_a_change_and_is_brief_speaks_for_an_end() -> None:
     """Before anything is read beside each other."""
-    fact = around("choir", "rehearses in", "annexe")
-    moved = matter.odds(said("Since today the choir rehearses in the library instead."), fact, may_end=True)
-    plain = matter.odds(said("The choir sang in the library."), fact, may_end=False)
+    moved = said("Since today the choir rehearses in the library instead.")
 
-    assert moved > plain
+    assert matter.odds(moved) > matter.odds(said("The choir sang in the library."))
+    assert matter.odds(moved) > matter.odds(said(f"{moved.text} {'The lake was quiet and green. ' * 8}"))
     assert (
         matter.of_change(tokens("Since today it is cancelled."))
         > 0.5
@@ -39,27 +39,31 @@ def test_what_tells_of_a_change_and_gives_another_value_speaks_for_an_end() -> N
     )
 
 
-def test_a_reading_decides_only_where_it_can() -> None:
-    """It ends what no rule knows, keeps what a rule would end, and is not asked where nothing speaks for an end."""
+def test_a_reading_decides() -> None:
+    """It ends what no rule knows, and keeps what a rule would end; rules decide where nothing reads."""
     fact, text = around("choir", "rehearses in", "annexe"), said("The choir has the library instead.")
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[list[str], str]] = []
 
     def over(odds: float | None) -> matter.Over:
-        def reads(statement: str, text: str) -> float | None:
-            asked.append((statement, text))
+        def reads(ways: Sequence[str], text: str) -> float | None:
+            asked.append((list(ways), text))
             return odds
 
         return reads
 
-    assert matter.is_over(text, fact, 0.0, over(5.0), by_rule=False)
-    assert not matter.is_over(text, fact, 0.0, over(-5.0), by_rule=False)
-    assert not matter.is_over(text, fact, 0.0, over(-5.0), by_rule=True)
-    assert matter.is_over(text, fact, 0.0, over(None), by_rule=True)
-    assert not matter.is_over(text, fact, 0.0, over(None), by_rule=False)
-    assert set(asked) == {("choir rehearses in annexe", text.text)}
-    asked.clear()
-    assert not matter.is_over(text, fact, -9.0, over(5.0), by_rule=False)
-    assert asked == []
+    assert matter.is_over(text, fact, over(5.0), by_rule=False)
+    assert not matter.is_over(text, fact, over(-5.0), by_rule=False)
+    assert not matter.is_over(text, fact, over(-5.0), by_rule=True)
+    assert matter.is_over(text, fact, over(None), by_rule=True)
+    assert not matter.is_over(text, fact, over(None), by_rule=False)
+    assert asked == 5 * [(["choir rehearses in annexe", "We rehearse in the annexe."], text.text)]
+
+
+def test_nothing_is_read_where_it_cannot_decide() -> None:
+    """What says that something comes besides, and what is about many a matter and of no change."""
+    assert said("The choir has the library instead.").decides
+    assert not said("The choir also has the library.").decides
+    assert not said("The lake was quiet and green. " * 9).decides
 
 
 def told(*texts: str) -> list[str]:
@@ -100,6 +104,15 @@ def test_of_a_long_message_the_sentence_is_read() -> None:
     assert told("My left arm is in a cast.", f"{much}The cast came off.") == [
         "Ana's left arm is in cast: ends, the text names it and speaks of a change"
     ]
+
+
+@pytest.mark.usefixtures("closer")
+def test_an_end_need_not_share_a_word_with_what_ends() -> None:
+    """Who tells of a change soon after does so in words of her own."""
+    assert told(
+        "Our product is called Paketpilot.",
+        "We lost the trademark fight, so from Monday it goes by Sendestern.",
+    )
 
 
 def test_without_a_close_reader_nothing_is_weighed() -> None:

@@ -229,10 +229,13 @@ class Cues(Struct, frozen=True, omit_defaults=True):
 
     @property
     def may_end(self) -> bool:
-        """Whether anything that was believed may be over by it."""
-        return (self.change or self.states or bool(self.moved)) and not (
-            self.adds or self.passing or self.stays
-        )
+        """Whether it speaks of a change by which anything that was believed may be over."""
+        return (self.change or self.states or bool(self.moved)) and not self.keeps
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it says that something comes besides, is so for a while only, or stays as it was."""
+        return self.adds or self.passing or self.stays
 
 
 EMPTY = frozenset(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from worldline.lexicon import words as listed
@@ -39,15 +40,13 @@ from worldline.rules.matter import (
     ToldSentence,
     around_each,
     bond,
+    can_be_over,
     has_passed,
     is_of_another_number,
-    is_of_now,
     is_over,
     is_somebody,
     kind_of,
     likely_meant,
-    may_be_over,
-    odds,
     same_subject,
     thing_kinds,
 )
@@ -78,26 +77,28 @@ def ended_by(
     teller: str,
     over: Over,
 ) -> dict[str, Overtaken]:
-    """Which held facts, each with its subject's name, are over by a message, by id: by a rule, else most likely."""
+    """Which held facts, each with its subject's name, the nearest first, are over by a message, by id.
+
+    By a rule, where message and fact share a word; else most likely.
+    """
     apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
     found: dict[str, Overtaken] = {}
     for each in said:
-        by_rule = dict(overtaken(each.cues, each.claims, apart.values(), teller))
-        unread = {
-            id_: odds(each, fact, may_end=may_end(each, fact, teller, apart.values()))
-            for id_, fact in apart.items()
-            if id_ in by_rule or _can_end(each, fact, teller)
-        }
-        likeliest = sorted(unread.keys() - by_rule.keys(), key=lambda id_: (-unread[id_], id_))[:FEW]
-        for id_ in (*by_rule, *likeliest):
-            if is_over(each, apart[id_], unread[id_], over, by_rule=id_ in by_rule):
+        matters = frozenset((*each.cues.stems, *such_things(each.cues, each.claims)))
+        named = [f for f in apart.values() if not matters.isdisjoint(f.subject | f.relation | f.object)]
+        by_rule = dict(overtaken(each.cues, each.claims, named, teller))
+        able = (id_ for id_, fact in apart.items() if id_ not in by_rule and can_end(each, fact, teller))
+        for id_ in (*by_rule, *islice(able if each.decides else (), FEW)):
+            if is_over(each, apart[id_], over, by_rule=id_ in by_rule):
                 found[id_] = Overtaken(apart[id_], by_rule.get(id_, MOST_LIKELY), each.claims)
     return found
 
 
-def _can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
-    """Whether it speaks of a change, and the fact is its teller's, can end, and is not said again."""
-    return said.cues.may_end and is_of_now(fact, teller) and not _is_kept(said.claims, fact)
+def can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
+    """Whether a sentence can end a fact: it neither says it again nor is news of somebody else."""
+    if not can_be_over(said, fact, teller) or _is_kept(said.claims, fact):
+        return False
+    return not any(_of_another(c, fact) or _is_news_of_another(c, fact) for c in said.claims)
 
 
 def taken_back(
@@ -109,58 +110,11 @@ def taken_back(
 ) -> Around | None:
     """Which held fact a correction most likely takes back, where it does not say so in words that a rule knows."""
     apart = around_each(facts, speaker)
-    able = [
-        (each, fact)
-        for each in said
-        for fact in apart
-        if each.brief and may_be_over(each, fact, teller) and not _is_kept(each.claims, fact)
-    ]
+    able = [(each, fact) for each in said for fact in apart if each.brief and can_end(each, fact, teller)]
     return likely_meant(able, over)
 
 
 MOST_LIKELY = "the text most likely tells of a change in this matter"
-
-
-def may_end(said: ToldSentence, fact: Around, teller: str, facts: Collection[Around]) -> bool:
-    """Whether what a sentence says can end a fact at all; `facts` are all that it may speak of."""
-    if not said.cues.may_end or not may_be_over(said, fact, teller) or _is_kept(said.claims, fact):
-        return False
-    named = bool(fact.key_words & frozenset(said.cues.stems))
-    if named and not _is_meant(fact, said.cues, said.claims):
-        return False
-    if any(_of_another(c, fact) or _is_news_of_another(c, fact) or _is_busy(c, fact) for c in said.claims):
-        return False
-    return named or not _is_elsewhere(said.claims, fact, facts)
-
-
-def _is_busy(claim: Claim, fact: Around) -> bool:
-    """ "Maria moved to Faro": what somebody does who has a role for another does not end the role."""
-    family = families().all.get(fact.held.slot.partition(":")[0])
-    role = family is not None and family.object == "person"
-    return (
-        role
-        and bool(claim.subject)
-        and content_stems(claim.subject) <= fact.object
-        and not _leaves_work(claim)
-    )
-
-
-def _is_elsewhere(claims: Sequence[Claim], fact: Around, facts: Collection[Around]) -> bool:
-    """Whether all that is claimed is of somebody else, follows another fact, or stands beside what is held."""
-    others = [other for other in facts if other is not fact and other.held.slot != fact.held.slot]
-    return bool(claims) and all(
-        ((fact.of_speaker or "'s " in fact.name) and not c.of_speaker and _is_anothers(c.subject, fact))
-        or any(_has_its_place(c, other) for other in others)
-        or (fact.many and c.key == fact.held.slot and not c.switches)
-        for c in claims
-    )
-
-
-def _is_anothers(name: str, fact: Around) -> bool:
-    """Whether something is somebody's, or is somebody, and not who a fact is about: "my sister's boat"."""
-    own = [fold(part) for part in fact.name.split("'s ")]
-    parts = [part for part in name.split("'s ") if part.split() and fold(part) not in own]
-    return any(part.split()[-1].lower() in listed("person_roles.txt") or _is_person(part) for part in parts)
 
 
 def overtaken(

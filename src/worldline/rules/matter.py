@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -32,6 +33,8 @@ from worldline.reading.claim import (
     stems_of_each,
 )
 from worldline.reading.families import families
+from worldline.reading.read import Reading
+from worldline.rules.happenings import sentences
 from worldline.rules.slots import NOT, HeldValue, sentence
 from worldline.text import fold, stop, tokens
 
@@ -141,26 +144,25 @@ def kind_of(said: str, kind: str) -> str:
 
 
 OVER: Mapping[str, float] = {
-    "always": -2.1,
-    "words of change": 0.25,
-    "another value": 0.85,
-    "may end": 0.45,
-    "brief": 1.3,
-    "reading": 1.05,
+    "always": -2.46,
+    "words of change": 0.31,
+    "speaks of change": 0.81,
+    "brief": 1.37,
+    "reading": 0.97,
 }
 """What speaks for a fact being over by a message (`bench/fit_endings.py`), as log odds."""
-LIKELY = 0.4
+LIKELY = 0.7
 """From here on it is taken to be over, though no rule says so."""
 DOUBTED = -1.5
 """Below this it is not, though a rule says so."""
 MEANT = -3.0
 """From here on a correction is taken to mean it: something has to be meant."""
-PRESUMED = 1.0
+PRESUMED = 1.25
 """What is taken for the reading, to see whether reading can decide."""
-FEW = 4
-"""So many facts, the likeliest, are read beside a message where no rule tells that they are over."""
-Over = Callable[[str, str], float | None]
-"""The log odds that a statement is over by a text, as a close reading of both says; None where nothing reads."""
+FEW = 3
+"""So many facts, the nearest, are read beside a message where no rule tells that they are over."""
+Over = Callable[[Sequence[str], str], float | None]
+"""The log odds that what is told in some ways is over by a text, as a close reading says; None where nothing reads."""
 
 
 BRIEF = 14
@@ -177,14 +179,36 @@ class ToldSentence(NamedTuple):
     """What is read beside a fact: the message, or of a long one the sentence."""
     words: float
     """How far its words are those in which people tell of a change."""
+    changes: bool
+    """Whether it speaks of a change by which something may be over."""
     brief: bool
 
+    @property
+    def decides(self) -> bool:
+        """Whether reading it beside a fact can show that the fact is over."""
+        able = odds(self) + OVER["reading"] * PRESUMED > LIKELY
+        return able and (self.changes or not self.cues.keeps)
 
-def sentence_in(text: str, cues: Cues, claims: Sequence[Claim]) -> ToldSentence:
-    """A sentence of a message; what the whole text is like is the same for all its sentences."""
+
+MOST_READ = 400
+"""So many letters of a text are read beside what is held."""
+
+
+def told_in(said: Reading, text: str) -> list[ToldSentence]:
+    """What each sentence of a message says about change, with its own claims: one ends nothing for another.
+
+    What the whole text is like is the same for all its sentences.
+    """
     stems = tokens(text)
     brief = sum(stem not in stop() for stem in stems) <= BRIEF
-    return ToldSentence(cues, claims, text, of_change(stems), brief)
+    whole = ToldSentence(said.cues, said.claims, text, of_change(stems), said.cues.may_end, brief)
+    found = []
+    for part in said.parts:
+        begin, end = part.chars
+        claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
+        read = text if len(text) <= MOST_READ else text[begin:end]
+        found.append(whole._replace(cues=part.cues, claims=claims, text=read, changes=part.cues.may_end))
+    return found or [whole]
 
 
 def of_change(stems: Iterable[str]) -> float:
@@ -204,67 +228,52 @@ def _word_weights() -> Mapping[str, float]:
     return {word: float(weight) for word, weight in split}
 
 
-def odds(said: ToldSentence, fact: Around, *, may_end: bool) -> float:
-    """The log odds that a fact is over by a sentence, before both are read beside each other."""
-    return sum(OVER[name] * value for name, value in measures(said, fact, may_end).items())
+def odds(said: ToldSentence) -> float:
+    """The log odds that a sentence ends a fact near it, before both are read beside each other."""
+    return sum(OVER[name] * value for name, value in measures(said).items())
 
 
-def measures(said: ToldSentence, fact: Around, may_end: bool) -> dict[str, float]:
+def measures(said: ToldSentence) -> dict[str, float]:
     """What speaks for it, besides the reading."""
-    kind = kind_of(fact.held.object, fact.held.kind)
-    another = any(same_subject(claim, fact) and _is_another(claim, fact, kind) for claim in said.claims)
     return {
         "always": 1.0,
         "words of change": said.words,
-        "another value": float(another),
-        "may end": float(may_end),
+        "speaks of change": float(said.changes),
         "brief": float(said.brief),
     }
 
 
-def is_over(said: ToldSentence, fact: Around, unread: float, over: Over, *, by_rule: bool) -> bool:
-    """Whether a fact is over: by a rule unless the reading speaks against it, else where that makes it likely.
-
-    Both are read beside each other only where that can decide it.
-    """
-    if not by_rule and unread + OVER["reading"] * PRESUMED <= LIKELY:
-        return False
-    reading = _reading(said, fact, over)
+def is_over(said: ToldSentence, fact: Around, over: Over, *, by_rule: bool) -> bool:
+    """Whether a fact is over: by a rule unless the reading speaks against it, else where that makes it likely."""
+    reading = over(told_of(fact), said.text)
     if reading is None:
         return by_rule
-    return unread + OVER["reading"] * reading > (DOUBTED if by_rule else LIKELY)
+    return odds(said) + OVER["reading"] * reading > (DOUBTED if by_rule else LIKELY)
 
 
-def _reading(said: ToldSentence, fact: Around, over: Over) -> float | None:
-    return over(sentence(fact.name, fact.held.phrase, fact.held.object), said.text)
+def told_of(fact: Around) -> list[str]:
+    """A fact as it reads, and the sentence that it was drawn from."""
+    held = fact.held
+    drawn = (held.said[begin:end] for begin, end in sentences(held.said) if held.at < end)
+    return [sentence(fact.name, held.phrase, held.object), *islice(drawn, 1)]
 
 
 def likely_meant(said: Sequence[tuple[ToldSentence, Around]], over: Over) -> Around | None:
-    """Which of some facts a correction most likely takes back: of the likeliest few the one that reads most so."""
-    alone = [odds(each, fact, may_end=True) for each, fact in said]
-    few = sorted(range(len(said)), key=lambda at: (alone[at], at), reverse=True)[:FEW]
-    read = {at: _reading(*said[at], over) for at in few}
-    weighed = {
-        at: alone[at] + OVER["reading"] * reading for at, reading in read.items() if reading is not None
-    }
-    best = max(weighed, key=weighed.__getitem__, default=None)
-    return None if best is None or weighed[best] <= MEANT else said[best][1]
+    """Which of some facts, the nearest first, a correction takes back: of a few the one that reads most likely so."""
+    read = [(odds(each), over(told_of(fact), each.text), fact) for each, fact in said[:FEW]]
+    weighed = [
+        (alone + OVER["reading"] * reading, fact) for alone, reading, fact in read if reading is not None
+    ]
+    best = max(weighed, key=lambda one: one[0], default=None)
+    return None if best is None or best[0] <= MEANT else best[1]
 
 
-def may_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
-    """Whether this sentence can end the fact: who tells the fact says it, and it is of something that can change.
-
-    Not what was, nor what people are to each other, nor a reading among others; and if the like is said to be over of
-    something else, it is that.
-    """
-    if not is_of_now(fact, teller):
-        return False
-    if is_somebody(fact) and fact.object.isdisjoint(said.cues.stems):
-        kind = kind_of(fact.held.object, fact.held.kind)
-        same = [claim for claim in said.claims if same_subject(claim, fact)]
-        if not any(claim.effect == "ends" or _is_another(claim, fact, kind) for claim in same):
-            return False  # that Tom made a sign, or has changed a lot, is no news of where he works
-    return not any(_is_another_end(claim, fact) or is_of_another_number(claim, fact) for claim in said.claims)
+def can_be_over(said: ToldSentence, fact: Around, teller: str) -> bool:
+    """Whether a sentence can end the fact: it is its teller's and of now, and no other such thing is meant."""
+    of_another = any(
+        _is_another_end(claim, fact) or is_of_another_number(claim, fact) for claim in said.claims
+    )
+    return is_of_now(fact, teller) and not of_another
 
 
 def is_of_now(fact: Around, teller: str) -> bool:
@@ -293,9 +302,3 @@ def has_passed(held: HeldValue) -> bool:
     """Whether a fact tells what was or happened: sold tickets stay sold."""
     happened = {"not", "no", "cannot", "from"}.isdisjoint(held.phrase.split())
     return (held.slot.startswith(NOT) and happened) or held.slot.startswith(PASSED)
-
-
-def _is_another(claim: Claim, fact: Around, kind: str) -> bool:
-    """Whether a claim gives another value of the same sort, of how things are."""
-    other = kind_of(claim.object, claim.kind) == kind and fold(claim.object) != fold(fact.held.object)
-    return other and not claim.negated and not claim.key.startswith(PASSED)

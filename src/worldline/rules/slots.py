@@ -48,6 +48,8 @@ class HeldValue(msgspec.Struct, frozen=True):
     dated: bool = False  # the date was stated, not taken from the time said
     teller: str = ""  # who said it first
     phrase: str = ""
+    said: str = ""  # the words that it was drawn from, where they were looked up,
+    at: int = 0  # and where in them it stands
 
 
 class Decision(msgspec.Struct, frozen=True):

@@ -25,10 +25,12 @@ from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, Nod
 from worldline.ports import Row, Tx, View
 from worldline.rules.slots import worded
 from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
-from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed
+from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed, metadata_from
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
 _HELD = "b.kt = :forever AND b.vt = :forever"
+FACTS_LATELY = 30
+"""So many facts of what was said shortly before are looked at."""
 
 
 class OpenFact(Struct, frozen=True):
@@ -45,6 +47,9 @@ class OpenFact(Struct, frozen=True):
     value: str
     """The object's name, or the literal as text."""
     subject_name: str = ""
+    said: str = ""
+    """The words that it was first drawn from, where they were asked for, and where in them it stands."""
+    at: int = 0
 
 
 class DrawnFact(NamedTuple):
@@ -186,16 +191,23 @@ def open_facts_among(tx: Tx, nodes: Collection[int], scope: int, *, before: bool
     if before:
         tx.note()
     view = tx.peek() if before else tx
-    found = [_open(row[1:], row[0]) for row in view.open_facts_among(nodes, scope)] if nodes else []
+    found = open_facts_seen(view, nodes, scope)
     if tx.gathering:
         tx.gathering.note(found)
     return found
 
 
-def _open(row: Sequence[Any], subject_name: str = "") -> OpenFact:
+def open_facts_seen(view: View, nodes: Collection[int], scope: int | None = None) -> list[OpenFact]:
+    """Which of these are open facts, of a scope's owner or as a view sees them, in their order, with their words."""
+    places = {node: at for at, node in enumerate(nodes)}
+    rows = sorted(view.open_facts_among(nodes, scope) if nodes else [], key=lambda row: places[row[3]])
+    return [_open(row[3:], row[0], row[1] or "", metadata_from(row[2]).get("start", 0)) for row in rows]
+
+
+def _open(row: Sequence[Any], subject_name: str = "", said: str = "", at: int = 0) -> OpenFact:
     return OpenFact(
         fact_from((*row[:5], *row[9:20])), row[5], bool(row[6]), row[7], bool(row[8]), row[-3] or "", row[-2],
-        value_of(row[3], row[-1], row[4]), subject_name,
+        value_of(row[3], row[-1], row[4]), subject_name, said, at,
     )  # fmt: skip
 
 
@@ -232,15 +244,18 @@ def subjects_with(tx: Tx, value: str, scope: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def lately_told(tx: Tx, sender: str, said_at: Instant, own: int, scope: int, most: int) -> list[Lately]:
+def lately_told(
+    view: View, sender: str, said_at: Instant, own: int, scope: int | None, most: int
+) -> list[Lately]:
     """The facts of the last things that somebody said before an event, the newest first."""
-    rows = tx.query(
+    mine = view.scoped("d") if scope is None else "d.scope = :scope"
+    rows = view.query(
         "SELECT DISTINCT e.node, f.node, f.subject, s.name, f.phrase FROM (SELECT node FROM events WHERE tenant = :t"
         " AND sender = :sender AND said_at <= :said AND node <> :own ORDER BY said_at DESC, node DESC LIMIT :most) e"
         " CROSS JOIN edges d ON d.tenant = :t AND d.dst = e.node AND d.type = 'derived_from' AND d.kt = :forever"
         " CROSS JOIN facts f ON f.tenant = :t AND f.node = d.src"
         " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
-        " WHERE d.scope = :scope ORDER BY e.node DESC, f.node DESC",
+        f" WHERE {mine} ORDER BY e.node DESC, f.node DESC LIMIT {FACTS_LATELY}",
         sender=sender, said=said_at, own=own, scope=scope, most=most,
     )  # fmt: skip
     return [Lately(*row[1:]) for row in rows]

@@ -442,15 +442,29 @@ class SqlView(View):
         """What is believed of a subject and not over: fact columns, belief columns, the object's name."""
         return self._open_facts("", "subject", self.same_as(subject), scope, among)
 
-    def open_facts_among(self, nodes: Collection[int], scope: int) -> list[tuple[Any, ...]]:
-        """Which of these are facts that are believed and not over; the subject's name, then as `open_facts`."""
-        name = "(SELECT s.name FROM nodes s WHERE s.tenant = :t AND s.id = f.subject), "
-        return self._open_facts(name, "node", nodes, scope)
+    def open_facts_among(self, nodes: Collection[int], scope: int | None) -> list[tuple[Any, ...]]:
+        """Which of these are facts that are believed and not over, of a scope's owner or as this view sees them.
+
+        The subject's name, the words that the fact was first drawn from, the place in them; then as `open_facts`.
+        """
+        name = "(SELECT s.name FROM nodes s WHERE s.tenant = :t AND s.id = f.subject)"
+        ground = "d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1"
+        words = (
+            "(SELECT substr(w.content, 1, 8000) FROM edges d CROSS JOIN nodes w ON w.tenant = :t AND w.id = d.dst"
+            f" WHERE {ground})"
+        )
+        place = f"(SELECT d.metadata FROM edges d WHERE {ground})"
+        return self._open_facts(f"{name}, {words}, {place}, ", "node", nodes, scope)
 
     def _open_facts(
-        self, first: str, by: str, among: Collection[int], scope: int, slots: Collection[str] | None = None
+        self,
+        first: str,
+        by: str,
+        among: Collection[int],
+        scope: int | None,
+        slots: Collection[str] | None = None,
     ) -> list[tuple[Any, ...]]:
-        chosen = f"f.{by} IN {LISTED} AND ({self.same_owner(scope)})"
+        chosen = f"f.{by} IN {LISTED} AND ({self.scoped('b') if scope is None else self.same_owner(scope)})"
         chosen += "" if slots is None else " AND f.predicate IN (SELECT value FROM json_each(:slots))"
         return self.query(
             f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id",

@@ -7,7 +7,7 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from typing import NamedTuple
@@ -18,7 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Instant, Interval, moment, to_datetime
-from worldline.handle import MOST_READ, Handle
+from worldline.errors import WorldlineError
+from worldline.handle import Handle
 from worldline.model import (
     Close,
     EdgeDraft,
@@ -34,8 +35,8 @@ from worldline.ports import Tx, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import DAY, concerns, ended_by, such_things, taken_back
-from worldline.rules.matter import Around, ToldSentence, sentence_in
+from worldline.rules.changes import DAY, Overtaken, concerns, ended_by, such_things, taken_back
+from worldline.rules.matter import MOST_READ, Around, Over, told_in
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -123,30 +124,31 @@ def settle(
     by: tuple[tuple[str, str], ...] = (),
     who: str = "",
     said: Reading = Reading(""),
-    near: Sequence[int] | None = None,
+    over: Foreseen | None = None,
 ) -> bool:
     """Believes every claim, in the order of the text, what is announced last; whether anything changed.
 
-    `who` is whom "I" means, and `near` what shares words with the text, where somebody has found that out already.
+    `who` is whom "I" means, and `over` what the text ends, where somebody has found that out already.
     """
     who = who or who_speaks(event.speaker, handle.scope.user)
     told, heard = ToldBy(event.key, event.said_at, by), len(tx.changes)
     if tx.gathering is None or event.key not in tx.gathering.tellers:
         claims = sound(claims)
         look_up(tx, [Claimed(event.key, event.speaker, claims)], place)
-    if near is None:
-        near = sharing_words(tx, said) if said.cues.may_end else ()
-    before = _lately_held(tx, near, place) if near and not any(c.record for c in claims) else []
+    if over is None:
+        near = near_facts(handle, tx, said, event, place.scope)
+        over = foresee(handle, said, event, who, slots.open_facts_among(tx, near, place.scope, before=True))
+    before = _lately_held(tx, over, place)
     present_first = sorted(claims, key=lambda claim: claim.ahead)  # what is announced stands beside it
     changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in present_first]
-    if before:
-        changed.append(_overtake(tx, said, before, event, place, who, handle))
+    if not any(claim.record for claim in claims):
+        changed.append(_overtake(tx, said, over, before, event, place))
     corrected = any(WRONG in change for change in tx.changes[heard:])
     if said.values and not corrected:
         corrected = _correct_value(tx, said, told, place, handle, event)
         changed.append(corrected)
     if said.corrects and not corrected:
-        changed.append(_take_back(tx, said, event, place, who, handle))
+        changed.append(_take_back(tx, over, before))
     return any(changed)
 
 
@@ -453,36 +455,64 @@ def _end(
 # What is overtaken without its slot being named ---------------------------------------------------------
 
 
-def sharing_words(view: View, said: Reading) -> list[int]:
-    """The facts that share words with a message which speaks of a change, or are of a kind that it says to be over."""
-    stems = [*said.cues.stems[:24], *such_things(said.cues, said.claims)]
-    return [node for node, _ in view.matching(stems, NEAR, texts=False)]
+def near_facts(
+    handle: Handle, view: View, said: Reading, event: Stored, scope: int | None = None
+) -> list[int]:
+    """The facts that a message may end, the nearest first: those that share words with it, and what was told lately.
+
+    Who tells of a change often does so in other words, soon after; but that can be seen only by reading both closely.
+    """
+    found, told = list[int](), told_in(said, event.text)
+    if said.corrects or any(each.changes for each in told):
+        found += [node for node, _ in view.matching(_matters(said), NEAR, texts=False)]
+    if handle.reads_closely and (said.corrects or any(each.decides for each in told)):
+        late = slots.lately_told(view, event.speaker, event.said_at, event.key, scope, LATELY)
+        found += [each.node for each in late]
+    return list(dict.fromkeys(found))
+
+
+class Foreseen(NamedTuple):
+    """What a message ends, by the fact's id, and the fact that it takes back, if it corrects one."""
+
+    ended: Mapping[str, Overtaken] = {}
+    meant: Around | None = None
+
+
+def foresee(
+    handle: Handle, said: Reading, event: Stored, who: str, near: Sequence[slots.OpenFact]
+) -> Foreseen:
+    """What a message says of the facts near it: nobody has to wait under the lock until it is read beside them."""
+    held = [(_as_held(fact)[0], fact.subject_name) for fact in near if fact.rank != "given"]
+    if not held:
+        return Foreseen()
+    told, over = told_in(said, event.text), _over(handle)
+    meant = taken_back(told, held, who, event.speaker, over) if said.corrects else None
+    return Foreseen(ended_by(told, held, who, event.speaker, over), meant)
+
+
+def _matters(said: Reading) -> list[str]:
+    """What a message speaks of, and kinds of things that it says to be over."""
+    return [*said.cues.stems[:24], *such_things(said.cues, said.claims)]
 
 
 Before = list[tuple[HeldValue, FactRow, str]]
 """Facts as they were held before a message, with the names of their subjects."""
 
 
-def _lately_held(tx: Tx, nodes: Sequence[int], place: Place) -> Before:
-    """The open facts among what shares words with a message; not those learned just now."""
-    return [
-        (held, row, name)
-        for held, row, name in _held_among(tx, nodes, place, before=True)
-        if row.belief.known.start < tx.stamp and held.rank != "given"
-    ]
+def _lately_held(tx: Tx, over: Foreseen, place: Place) -> Before:
+    """The facts that are to end, as they are held; not those learned just now."""
+    named = {*over.ended, *([over.meant.held.id] if over.meant else [])}
+    found = _held_among(tx, [int(id_) for id_ in named], place, before=True) if named else []
+    return [one for one in found if one[1].belief.known.start < tx.stamp]
 
 
-def _overtake(
-    tx: Tx, said: Reading, before: Before, event: Stored, place: Place, who: str, handle: Handle
-) -> bool:
+def _overtake(tx: Tx, said: Reading, over: Foreseen, before: Before, event: Stored, place: Place) -> bool:
     """Ends what was held before a message and is over by what it says, without its slot being named."""
-    facts = [(held, name) for held, _, name in before]
-    over = ended_by(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_as_over))
     closed = False
     for held, row, name in before:
-        if held.id not in over or not slots.is_held(tx, row.belief.row):
+        ended = over.ended.get(held.id)
+        if ended is None or not slots.is_held(tx, row.belief.row):
             continue
-        ended = over[held.id]
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
         until = None if ahead or said.corrects else ended.when(event.said_at)
         reason = WRONG if said.corrects else ended.reason
@@ -494,29 +524,30 @@ def _overtake(
     return closed
 
 
-def _take_back(tx: Tx, said: Reading, event: Stored, place: Place, who: str, handle: Handle) -> bool:
+def _take_back(tx: Tx, over: Foreseen, before: Before) -> bool:
     """Withdraws what a correction most likely means, where nothing else was found that it could correct."""
-    before = _lately_held(tx, sharing_words(tx, said), place)
-    facts = [(held, name) for held, _, name in before]
-    meant = taken_back(_sentences(said, event.text), facts, who, event.speaker, cache(handle.reads_as_over))
     for held, row, name in before:
-        if meant is not None and held.id == meant.held.id and slots.is_held(tx, row.belief.row):
+        if over.meant and held.id == over.meant.held.id and slots.is_held(tx, row.belief.row):
             tx.close(Close(row.belief, valid_to=None, reason=WRONG), "understand")
             tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {WRONG}")
             return True
     return False
 
 
-def _sentences(said: Reading, text: str) -> Iterator[ToldSentence]:
-    """What each sentence of a message says about change, with its own claims: one ends nothing for another."""
-    whole = sentence_in(text, said.cues, said.claims)
-    if not said.parts:
-        yield whole
-    for part in said.parts:
-        begin, end = part.chars
-        claims = [c for c in said.claims if c.chars[0] < end and begin < c.chars[1]]
-        read = text if len(text) <= MOST_READ else text[begin:end]
-        yield whole._replace(cues=part.cues, claims=claims, text=read)
+def _over(handle: Handle) -> Over:
+    """How likely what is told in some ways is over by a text: the mean of what a close reading says of each."""
+    reader = cache(handle.ends_reader)  # opened by the first fact that it can decide
+
+    def over(ways: Sequence[str], text: str) -> float | None:
+        ends = reader()
+        if ends is None:
+            return None
+        try:
+            return sum(ends(way, text[:MOST_READ]) for way in ways) / len(ways)
+        except WorldlineError:  # a write does without
+            return None
+
+    return over
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:
@@ -607,6 +638,6 @@ def _as_held(fact: slots.OpenFact) -> tuple[HeldValue, FactRow]:
     row = fact.row
     held = HeldValue(
         str(row.node), row.predicate, fact.value, fact.kind, fact.one, fact.rank, row.belief.valid.start,
-        fact.dated, fact.teller, fact.phrase,
+        fact.dated, fact.teller, fact.phrase, fact.said, fact.at,
     )  # fmt: skip
     return held, row

@@ -40,6 +40,7 @@ from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
+from worldline.store.slots import OpenFact, open_facts_seen
 from worldline.text import text_of
 from worldline.write import afterwards, given
 from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
@@ -47,11 +48,13 @@ from worldline.write.given import believe, not_given, recluster
 from worldline.write.reconcile import (
     ENCODER,
     Claimed,
+    Foreseen,
+    foresee,
     look_up,
+    near_facts,
     read_events,
     reading_of,
     settle,
-    sharing_words,
     sound,
 )
 
@@ -113,6 +116,8 @@ class Intake:
         self.together = left is not None and not left.model
         """Whether words and what they say go into one changeset."""
         self.verdicts: list[Signals] = []
+        self.over: list[Foreseen] = []
+        """What each event ends."""
         self.ids: list[str] = []
         self.fresh: list[str] = []
         self.open: list[str] = []
@@ -142,7 +147,7 @@ class Intake:
     def _at_once(self, left: Pending) -> Receipt:
         """One changeset; the words alone, where what they say cannot be settled."""
         if left.extract and self.handle.config.gate != "off":
-            self._judge_all()
+            self._look_ahead()
         try:
             return self.handle.write("remember", self.work)
         except StoreError:
@@ -153,11 +158,23 @@ class Intake:
                 self.handle.write("remember", lambda tx, place: _reject(tx, self.open, left))
             raise
 
-    def _judge_all(self) -> None:
-        """What the gate says of each event."""
-        said = [(event.text, event.speaker, 0) for event in self.said]
-        heard = self.handle.read(partial(heard_before, said=said))
-        self.verdicts = [_judge(self.handle, each) for each in heard]
+    def _look_ahead(self) -> None:
+        """What the gate says of each event, and what it ends of the facts near it."""
+        handle, said = self.handle, [made.said or Reading("") for made in self.made]
+        stored = [
+            Stored(0, event.text, event.speaker, event.recipient or "", made.said_at, 0)
+            for event, made in zip(self.said, self.made, strict=True)
+        ]
+
+        def look(view: View) -> tuple[list[Heard], list[list[OpenFact]]]:
+            heard = heard_before(view, [(event.text, event.speaker, 0) for event in self.said])
+            near = (near_facts(handle, view, *each) for each in zip(said, stored, strict=True))
+            return heard, [open_facts_seen(view, nodes) if nodes else [] for nodes in near]
+
+        heard, near = handle.read(look)
+        self.verdicts = [_judge(handle, each) for each in heard]
+        who = [made.voice.who for made in self.made]
+        self.over = [foresee(handle, *each) for each in zip(said, stored, who, near, strict=True)]
 
     def work(self, tx: Tx, place: Place) -> Done:
         """The changeset: all the words, then what they say."""
@@ -176,7 +193,10 @@ class Intake:
             elif event.metadata:
                 _tell_of_metadata(tx, stored, event.metadata, place)
             if stored.changed and self.together and stored.born:
-                settled.append(ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals))
+                over = self.over[number] if self.over else None
+                settled.append(
+                    ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals, over)
+                )
             elif self.left is not None and (stored.changed or self.left.facts):
                 self._leave_open(tx, stored)
         if self.left is not None:
@@ -300,6 +320,8 @@ class ToSettle(Struct, frozen=True):
     """Whom "I" means in it."""
     said: Reading
     signals: Signals | None
+    over: Foreseen | None = None
+    """What it ends."""
 
 
 def understand(handle: Handle, stored: Receipt, left: Pending) -> Receipt:
@@ -358,7 +380,8 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
     """Believes the facts given with events and what they claim, one event after the other."""
     changed = []
     claims = [_claims(each, handle, left) for each in said]
-    near = [sharing_words(tx, each.said) if each.said.cues.may_end else () for each in said]
+    if any(each.over and each.over.ended for each in said):
+        tx.note()  # the words themselves come first
     for number, each in enumerate(said):
         event = each.event
         told = given.ToldBy(event.key, event.said_at)
@@ -368,7 +391,7 @@ def _settle_all(tx: Tx, said: Sequence[ToSettle], place: Place, handle: Handle, 
                 ahead = zip(said[number:][:AHEAD], claims[number:], strict=False)
                 look_up(tx, [Claimed(e.event.key, e.event.speaker, found or ()) for e, found in ahead], place)
             changed.append(
-                settle(tx, own, event, place, handle, who=each.who, said=each.said, near=near[number])
+                settle(tx, own, event, place, handle, who=each.who, said=each.said, over=each.over)
             )
         if each.signals is not None and each.signals.reason == ECHO:
             tx.changes.append(f"not read: {ECHO}")
