@@ -429,8 +429,9 @@ class Memory:
 
     def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
+        bound = self._h.agent or bool(self._h.confined.bound())
         return self._h.write(
-            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
+            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=bound)), dry_run=dry_run
         )
 
     def load(self, notes: Iterable[Note], links: Iterable[Link] = ()) -> Receipt:
@@ -447,6 +448,7 @@ class Memory:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
             raise Refused("agents cannot extend the ontology; an operator does")
+        self._h.require_free("extended")
         receipt = self._h.write(
             "register", lambda tx, place: (None, registry.register(tx, item, place.world))
         )
