@@ -458,6 +458,21 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
         assert web.post(f"{url}/v1/remember", content=body, headers=json).status_code == 400
 
 
+def test_a_body_that_is_optional_may_be_missing(url: str) -> None:
+    """As the OpenAPI document has it: where nothing is required, a POST without body and type is an empty one."""
+    optional = [
+        path
+        for path, methods in web.get(f"{url}/openapi.json").json()["paths"].items()
+        if "post" in methods and not methods["post"]["requestBody"]["required"] and "{" not in path
+    ]
+    assert "/v1/flush" in optional
+
+    for path in optional:
+        assert web.post(url + path).status_code == web.post(url + path, json={}).status_code != 415, path
+    assert "type" in web.post(f"{url}/v1/notes").json()["detail"]
+    assert web.post(f"{url}/v1/flush", content=b"{}").status_code == 415
+
+
 def test_many_requests_at_once(url: str) -> None:
     """Requests run side by side in threads; none is lost, and the shell can write meanwhile."""
     with rest(url) as client, ThreadPoolExecutor(8) as pool:

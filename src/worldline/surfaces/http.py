@@ -197,7 +197,8 @@ _LOST_PLUS = re.compile(r"T[\d:.]+ \d\d:?\d\d$")
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/json", "") or (await request.body() and not kind):
         raise HTTPException(415, "send JSON, with Content-Type: application/json")
     raw = await request.body()
     try:
