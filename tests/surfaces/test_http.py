@@ -441,10 +441,14 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
     """A body that is too large, broken or no object is refused before the engine sees it."""
     json = {"content-type": "application/json"}
 
-    assert (
-        web.post(f"{url}/v1/notes", content=b" " * (http.MAX_BODY + 1), headers=json, timeout=60).status_code
-        == 413
-    )
+    large = b" " * (http.MAX_BODY + 1)
+    for path in ("v1/notes", "mcp"):
+        for content in (large, iter([large])):
+            answer = web.post(f"{url}/{path}", content=content, headers=json, timeout=60)
+            assert (answer.status_code, answer.json()["status"]) == (413, 413)
+            assert "20 MiB" in answer.json()["detail"]
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["x-content-type-options"] == "nosniff"
     assert web.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400

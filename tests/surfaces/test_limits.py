@@ -294,7 +294,7 @@ def test_the_body_of_a_request_has_its_time(tmp_path):
         with Memory.open(":memory:", Config(embedder="none")) as memory:
             guard = Guard(None, Service(memory, auth.Tokens(), body_seconds=0.05), Observer())  # type: ignore[arg-type]
             with pytest.raises(HTTPException) as late:
-                await guard._in_time(nothing)()
+                await guard._in_bounds({"type": "http", "headers": []}, nothing)()
             return late.value.status_code
 
     assert asyncio.run(talk()) == 408
