@@ -559,8 +559,8 @@ class Memory:
     def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
         """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.
 
-        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
-        without one, the bound user, or the only one who speaks here.
+        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it (NotFound,
+        where nobody is); without one, the bound user, or the only one who speaks here.
         """
         room = clean_count(max_tokens, "max_tokens")
         return self._h.read(lambda view: profiling.context(profiling.of_user(view, user), user, room))
