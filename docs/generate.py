@@ -203,7 +203,8 @@ def _fields(schema: dict[str, Any]) -> Iterator[str]:
 
 _REST_INTRO = """\
 `worldline serve` answers under `/v1`; `/openapi.json` describes every field. Bodies and answers are
-JSON, a POST needs `Content-Type: application/json`. Times are ISO text (an open end is null, or
+JSON, a body needs `Content-Type: application/json`; where nothing is required it may be left out.
+Times are ISO text (an open end is null, or
 `forever` where one is given).
 
 Every route takes these query parameters: BINDING. They bind scope, world and moment before anything is

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from worldline.errors import StoreError
 from worldline.memory import Memory
 from worldline.model import Scope
 from worldline.query import Query, explain_query, run_query
+from worldline.store.sqlite import CLOSED
 
 THREADS = 4
 
@@ -82,9 +84,13 @@ class AsyncMemory:
         explaining: Any = functools.partial(self._later, explain_query, self.memory.handle)
         return Query(running, explaining)
 
-    def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Awaitable[Any]:
+    async def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Any:
         work = functools.partial(verb, *args, **given)
-        return asyncio.get_running_loop().run_in_executor(self._pool, work)
+        try:
+            begun = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except RuntimeError:  # the threads take nothing more
+            raise StoreError(CLOSED) from None
+        return await begun
 
     def __getattr__(self, name: str) -> Any:
         """Any other public verb of Memory, to be awaited."""

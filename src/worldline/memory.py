@@ -429,8 +429,9 @@ class Memory:
 
     def undo(self, receipt: Receipt, *, dry_run: bool = False) -> Receipt:
         """Takes back what a receipt's changeset did, as one more changeset."""
+        bound = self._h.agent or bool(self._h.confined.bound())
         return self._h.write(
-            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=self._h.agent)), dry_run=dry_run
+            "undo", lambda tx, _: (None, change.undo_all(tx, receipt, agent=bound)), dry_run=dry_run
         )
 
     def load(self, notes: Iterable[Note], links: Iterable[Link] = ()) -> Receipt:
@@ -447,6 +448,7 @@ class Memory:
         """Adds a node type, an edge type or a predicate to this world and everything below it."""
         if self._h.agent:
             raise Refused("agents cannot extend the ontology; an operator does")
+        self._h.require_free("extended")
         receipt = self._h.write(
             "register", lambda tx, place: (None, registry.register(tx, item, place.world))
         )
@@ -557,8 +559,8 @@ class Memory:
     def context(self, user: str | None = None, *, max_tokens: int = CONTEXT) -> Context:
         """What to know before a session begins: who the user is, what they asked for, what holds, comes and went.
 
-        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it;
-        without one, the bound user, or the only one who speaks here.
+        `user` is a user scope of this memory, or the name of somebody who speaks or is spoken of in it (NotFound,
+        where nobody is); without one, the bound user, or the only one who speaks here.
         """
         room = clean_count(max_tokens, "max_tokens")
         return self._h.read(lambda view: profiling.context(profiling.of_user(view, user), user, room))

@@ -10,7 +10,7 @@ import pytest
 from test_public_api import VERBS
 from worldline import FOREVER, AsyncMemory, Config, Memory
 from worldline.clock import instant
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, StoreError
 from worldline.testing import FrozenClock
 
 PLAIN = Config(embedder="none")
@@ -64,6 +64,25 @@ def test_closing_waits_for_what_is_under_way() -> None:
         return sum(receipt.changed for receipt in await asyncio.gather(*begun))
 
     assert asyncio.run(work()) == 8
+
+
+def test_verbs_are_coroutines_and_a_closed_memory_says_so() -> None:
+    """A verb can be made a task of its own; after closing each is refused as Memory refuses it."""
+
+    async def work() -> None:
+        m = await AsyncMemory.open(":memory:", PLAIN)
+        id_ = (await asyncio.create_task(m.note("learning", "n", "x"))).id
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(m.get(id_)), group.create_task(m.query().text("n").run())]
+        assert tasks[0].result().name == "n"
+        assert inspect.iscoroutinefunction(m.recall)
+        bound = m.scoped(user="ana")
+        await m.close()
+        for late in (m.recall("x"), m.enter(id_), m.query().run(), bound.note("learning", "n", "x")):
+            with pytest.raises(StoreError, match="closed"):
+                await late
+
+    asyncio.run(work())
 
 
 @pytest.fixture

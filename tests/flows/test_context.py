@@ -1,11 +1,13 @@
 """The context block: what an agent should know before the first word, cited, budgeted, always the same."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
 
 from worldline import Config, Memory
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, NotFound
+from worldline.surfaces import tools
 from worldline.testing import FrozenClock
 
 SAID = (
@@ -87,6 +89,20 @@ def test_it_is_bound_like_every_read(memory: Memory) -> None:
     assert "Oslo" in memory.context("bo").text
     assert "Porto" not in memory.context("bo").text
     assert memory.scoped(user="bo").context().user == "Bo"
+
+
+def test_of_somebody_unknown_nobody_elses_facts_are_told(memory: Memory) -> None:
+    """A name that nobody here has is NotFound, with near ones; of a bound user nothing may be known yet."""
+    for handle, name in ((memory, "Nobody Known"), (memory.scoped(user="bo"), "Ana")):
+        with pytest.raises(NotFound, match=f"nobody here is called '{name}'"):
+            handle.context(name)
+    with pytest.raises(NotFound, match="did you mean Ana"):
+        memory.context("Anna")
+    assert "error" in json.loads(tools.call(memory, "context", {"about": "Nobody Known"}))
+    bo = memory.scoped(user="Bo K.")
+    assert (bo.context("bo k").text, bo.context("user").text, bo.context().text) == ("", "", "")
+    bo.note("context", "Tea", "green")
+    assert "Tea: green" in memory.context("Bo K.").text
 
 
 def test_nothing_known_is_an_empty_block() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from worldline import Config, Memory, Scope
 from worldline.errors import Conflict, Refused
+from worldline.surfaces import rest, verbs
 from worldline.surfaces.mcp_tools import Desk, purge_scope
 
 
@@ -91,6 +92,32 @@ def test_a_purge_of_one_owner_is_one_changeset(memory):
     for type_ in (None, "Turn", "Fact"):
         assert memory.scoped(user="ann").list(type_).items == ()
         assert memory.scoped(user="bob").list(type_).items
+
+
+def test_a_bound_handle_lists_and_purges_the_scopes_within_it(memory: Memory) -> None:
+    """Its own apps, agents and runs, also before now; never a name of somebody else, with whom it may share."""
+    start = memory.handle.now()
+    ana, bob = memory.confined(Scope(user="ana")), memory.confined(Scope(user="bob"))
+    ana.scoped(app="shop").note("context", "Tea", "green")
+    ana.scoped(agent="helper", run="7").note("context", "Cup", "white")
+    bob.scoped(app="bank", run="8").note("context", "Tea", "green")
+    memory.scoped(user="ana", app="shop").shared_with(Scope(user="bob", app="post")).note(
+        "context", "Hours", "9"
+    )
+    own = {"user:ana", "app:shop", "agent:helper", "run:7"}
+    assert verbs.scope_names(ana) == own
+    assert verbs.scope_names(bob) == {"user:bob", "app:bank", "run:8", "app:post"}
+    assert verbs.scope_names(memory) == own | verbs.scope_names(bob)
+    assert verbs.scope_names(memory.scoped(app="shop")) == {"user:ana", "app:shop"}
+    assert verbs.scope_names(ana.at(known=start)) == set()
+    assert rest.scopes(ana) == {"user": ["ana"], "agent": ["helper"], "app": ["shop"], "run": ["7"]}
+
+    purge_scope(Desk(ana.as_agent()), kind="app", name="shop", confirm="shop")
+    with pytest.raises(Refused, match="no app 'bank'"):
+        purge_scope(Desk(ana.as_agent()), kind="app", name="bank", confirm="bank")
+
+    assert [node.name for node in ana.list().items] == ["Cup"]
+    assert [node.name for node in bob.list().items] == ["Tea"]  # what both share is over for both
 
 
 def test_everything_can_be_undone_one_by_one_from_the_last(memory: Memory) -> None:

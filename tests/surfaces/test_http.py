@@ -441,10 +441,14 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
     """A body that is too large, broken or no object is refused before the engine sees it."""
     json = {"content-type": "application/json"}
 
-    assert (
-        web.post(f"{url}/v1/notes", content=b" " * (http.MAX_BODY + 1), headers=json, timeout=60).status_code
-        == 413
-    )
+    large = b" " * (http.MAX_BODY + 1)
+    for path in ("v1/notes", "mcp"):
+        for content in (large, iter([large])):
+            answer = web.post(f"{url}/{path}", content=content, headers=json, timeout=60)
+            assert (answer.status_code, answer.json()["status"]) == (413, 413)
+            assert "20 MiB" in answer.json()["detail"]
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["x-content-type-options"] == "nosniff"
     assert web.post(f"{url}/v1/notes", content=b"{", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b"[]", headers=json).status_code == 400
     assert web.post(f"{url}/v1/notes", content=b'"\xff"', headers=json).status_code == 400
@@ -456,6 +460,21 @@ def test_bodies_are_limited_and_checked(url: str) -> None:
     for number in (b"NaN", b"1e999"):
         body = b'{"text":"x","metadata":{"a":%b}}' % number
         assert web.post(f"{url}/v1/remember", content=body, headers=json).status_code == 400
+
+
+def test_a_body_that_is_optional_may_be_missing(url: str) -> None:
+    """As the OpenAPI document has it: where nothing is required, a POST without body and type is an empty one."""
+    optional = [
+        path
+        for path, methods in web.get(f"{url}/openapi.json").json()["paths"].items()
+        if "post" in methods and not methods["post"]["requestBody"]["required"] and "{" not in path
+    ]
+    assert "/v1/flush" in optional
+
+    for path in optional:
+        assert web.post(url + path).status_code == web.post(url + path, json={}).status_code != 415, path
+    assert "type" in web.post(f"{url}/v1/notes").json()["detail"]
+    assert web.post(f"{url}/v1/flush", content=b"{}").status_code == 415
 
 
 def test_many_requests_at_once(url: str) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langgraph.store.base import (
     BaseStore,
     GetOp,
@@ -91,6 +93,39 @@ def test_put_over_a_key_is_an_amendment(store: WorldlineStore) -> None:
     assert (values[0], values[-1], set(values)) == (1, 3, {1, 2, 3})
     assert [v["change"] for v in store.history(("a",), "k")].count("retired") == 1
     assert store.memory.verify().ok
+
+
+STEP = st.tuples(st.sampled_from("no"), st.sampled_from("kl"), st.sampled_from([None, "a", "b", "c"]))
+
+
+@given(st.lists(STEP, max_size=24))
+def test_a_key_behaves_as_in_a_dict(steps: list[tuple[str, str, str | None]]) -> None:
+    """Whatever was put and deleted before, a key holds what was put last; None deletes."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        store, said = WorldlineStore(memory), dict[tuple[str, str], str]()
+        for name, key, value in steps:
+            if value is None:
+                store.delete((name,), key)
+                said.pop((name, key), None)
+            else:
+                store.put((name,), key, {"v": value})
+                said[name, key] = value
+            got = store.get((name,), key)
+            assert (got and got.value) == (value and {"v": value})
+            found = [((item.namespace[0], item.key), item.value["v"]) for item in store.search(())]
+            assert sorted(found) == sorted(said.items())
+        assert memory.verify().ok
+
+
+def test_a_value_that_somebody_else_put_may_be_put_too() -> None:
+    """Two users' stores over one memory: neither stands in the way of the other's values."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        ana, bo = WorldlineStore(memory.scoped(user="ana")), WorldlineStore(memory.scoped(user="bo"))
+        for store, value in ((ana, "a"), (bo, "b"), (bo, "a"), (ana, "b"), (ana, "a"), (bo, "b")):
+            store.put(("n",), "k", {"v": value})
+
+        assert [store.search(())[0].value["v"] for store in (ana, bo)] == ["a", "b"]
+        assert [len(store.search(())) for store in (ana, bo)] == [1, 1]
 
 
 def test_the_past_stays_readable(store: WorldlineStore) -> None:

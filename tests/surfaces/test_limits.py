@@ -19,7 +19,7 @@ import pytest
 
 import warm
 from serving import rest, running, web
-from worldline import Config, Memory, Scope
+from worldline import Config, Memory, NodeType, Predicate, Scope
 from worldline.errors import InvalidInput, NotFound, Refused, StoreBusy
 from worldline.surfaces import auth, limits, mcp_tools
 from worldline.surfaces.limits import OF_ONE, Connections, Rates, Workers, require_shallow
@@ -62,6 +62,19 @@ def test_a_confined_handle_cannot_be_left(two):
     ann.shared_with(Scope(app="x")).note("context", "Shared", "")
     assert "Shared" not in {node.name for node in two.scoped(user="bob").list().items}
     assert "Shared" not in {node.name for node in two.scoped(app="x", user="bob").list().items}
+
+
+def test_a_confined_handle_changes_no_type_of_others(two):
+    """What a type means holds for everybody: a handle confined to one user neither adds one nor takes one back."""
+    ann = two.confined(Scope(user="ann"))
+    for item in (Predicate("hobby", functional=True), NodeType("Zed")):
+        with pytest.raises(Refused, match="confined"):
+            ann.register(item)
+    done = two.register(Predicate("hobby"))
+    with pytest.raises(Refused):
+        ann.undo(done)
+    two.register(NodeType("Zed"))
+    ann.note("Zed", "one")
 
 
 @pytest.mark.parametrize("tool", [tool.name for tool in mcp_tools.SETS["full"]])
@@ -281,7 +294,7 @@ def test_the_body_of_a_request_has_its_time(tmp_path):
         with Memory.open(":memory:", Config(embedder="none")) as memory:
             guard = Guard(None, Service(memory, auth.Tokens(), body_seconds=0.05), Observer())  # type: ignore[arg-type]
             with pytest.raises(HTTPException) as late:
-                await guard._in_time(nothing)()
+                await guard._in_bounds({"type": "http", "headers": []}, nothing)()
             return late.value.status_code
 
     assert asyncio.run(talk()) == 408

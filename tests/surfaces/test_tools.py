@@ -74,7 +74,10 @@ def test_a_story_in_calls(memory: Memory) -> None:
     assert "tier: gold" in call(memory, "recall", question="Which tier has Acme?", max_tokens=200)["evidence"]
     assert [v["change"] for v in call(memory, "history", ref=made["id"])] == ["put", "amended", "superseded"]
     assert [item["name"] for item in call(memory, "list", type="project")["items"]] == ["Q4"]
-    assert call(memory, "retire", ref=other["id"])["changed"]
+    retired = call(memory, "retire", ref=other["id"])
+    assert retired["changed"]
+    assert made["known_at"] == call(memory, "history", ref=made["id"])[0]["node"]["known"]["from"]
+    assert made["known_at"] < retired["known_at"]
     assert call(memory, "list", type="project")["items"] == []
 
 
@@ -93,7 +96,7 @@ def test_remember_and_correct(memory: Memory) -> None:
     [
         ("fly", "{}", "there is no tool 'fly'"),
         ("note", "{", "unexpected"),
-        ("note", "[]", "must be a JSON object"),
+        *(("note", wrong, "must be a JSON object") for wrong in ("[]", "null", None, [1], 5, [("ref", "x")])),
         ("note", {"type": "context"}, "note needs name, content"),
         ("note", {"type": "Entity", "name": "a", "content": "b"}, "unknown type of note"),
         ("get", {"ref": "00000000"}, "no memory"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worldline import Fact, Interval, Predicate
-from worldline.errors import NotFound, Refused
+from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.rules.handlers import BUILT_IN
 
 
@@ -333,6 +333,17 @@ def test_splitting_mentions_off_an_entity(memory):
     assert names(memory.query().seeds(ann).follow("refers_to", way="in").run().nodes) == {"one"}
     assert not memory.split(ann, [mention], "Ann B.").changed
     assert memory.verify().damage == ()
+
+
+def test_only_an_entity_is_split_and_by_what_mentions_it(memory):
+    """What is no entity, and no mention at all, are refused; no entity is made on the way."""
+    said = memory.remember("Ann lives in Rome.", speaker="Bo").id
+    ann, note = (memory.note(type_, "Ann").id for type_ in ("Entity", "learning"))
+    mention = memory.edge(said, "refers_to", ann)
+    for target, mentions in ((said, []), (note, [mention]), (ann, [])):
+        with pytest.raises((Refused, InvalidInput), match=r"entity can be split|at least one mention"):
+            memory.split(target, mentions, "x")
+    assert "x" not in names(memory.list("Entity").items)
 
 
 # contradicts, kinds, order -------------------------------------------------------------------------

@@ -298,8 +298,9 @@ def test_every_public_way_of_writing_an_edge_runs_its_handler(memory):
     memory.correct(b, "newer")
     proposal = memory.link(a, "same_as", b).proposals[0]
     memory.accept_merge(proposal)
-    memory.link(a, "refers_to", b)
-    memory.split(b, [memory.edge(a, "refers_to", b)], "B")
+    ben = memory.note("Entity", "Ben").id
+    memory.link(a, "refers_to", ben)
+    memory.split(ben, [memory.edge(a, "refers_to", ben)], "B")
     stored = memory.handle.store.query("SELECT type, count(DISTINCT hash) FROM edges GROUP BY 1")
     for type_, number in stored:
         assert count.get(type_, 0) >= number, type_

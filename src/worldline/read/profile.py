@@ -593,11 +593,12 @@ class Context(Struct, frozen=True):
 
 
 def context(view: View, user: str | None, max_tokens: int) -> Context:
-    """The block for a user: the one named, the one bound, or the only one who speaks here."""
+    """The block for a user: the one named (NotFound, where nobody is), the one bound, or the only one who speaks."""
     if type(max_tokens) is not int or max_tokens < 1:
         raise InvalidInput(f"a budget is at least one token, not {max_tokens!r}")
     name = user or view.scope.user or only_speaker(view)
-    who = _who(view, name)
+    is_other = user and fold(user) not in map(fold, (USER, view.scope.user or USER))
+    who = person(view, name) if is_other else _who(view, name)
     lines = [*(who.entities if who else ()), *_unnamed(view)]
     own = search.facts_of(view, lines, LOOKED_AT) if lines else []
     today = view.valid - view.valid % DAY

@@ -103,6 +103,18 @@ def _add_scope(tx: Tx, key: str, scope: Scope) -> int:
     return number
 
 
+def scope_names(view: View) -> set[str]:
+    """`kind:name` of every scope known by now, as far as the bound scope reaches: its own and those within it."""
+    kinds = "".join(f' AND "{kind}" = :{kind}' for kind in view.scope.bound())
+    rows = view.query(f'SELECT "user", agent, app, run FROM scopes WHERE tenant = :t{kinds}')
+    names = {f"{kind}:{name}" for row in rows for kind, name in Scope(*row).bound().items()}
+    held = view.bind(scope=Scope(), owned={}).nodes(
+        "b.type = 'Scope' AND n.name IN (SELECT value FROM json_each(:among))",
+        among=orjson.dumps(sorted(names)).decode(),
+    )
+    return {node.name for node in held}
+
+
 def register(tx: Tx, item: EdgeType | NodeType | Predicate, world: int) -> bool:
     """Records a type for a world; the same name and version again changes nothing."""
     name = getattr(item, "name", None)

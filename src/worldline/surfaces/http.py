@@ -46,6 +46,7 @@ from worldline.surfaces.render import nodes_in, plain
 from worldline.surfaces.verbs import Binding
 
 MAX_BODY = 20 * 1024 * 1024
+_TOO_LARGE = f"a body has at most {MAX_BODY >> 20} MiB; send less at once"
 STATUS: dict[type[errors.WorldlineError], int] = {
     errors.InvalidInput: 400,
     errors.NotFound: 404,
@@ -134,7 +135,6 @@ def app(service: Service) -> Starlette:
             Exception: _on_failure,
         },
         lifespan=lifespan,
-        max_body_size=MAX_BODY,
     )
 
 
@@ -197,7 +197,8 @@ _LOST_PLUS = re.compile(r"T[\d:.]+ \d\d:?\d\d$")
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/json", "") or (await request.body() and not kind):
         raise HTTPException(415, "send JSON, with Content-Type: application/json")
     raw = await request.body()
     try:
@@ -319,7 +320,7 @@ class Guard:
         self._observer.under_way += 1
         try:
             refusal = self._refusal(connection, began)
-            await (refusal or self._app)(connection, self._in_time(receive), noted)
+            await (refusal or self._app)(connection, self._in_bounds(connection, receive), noted)
         finally:
             self._observer.under_way -= 1
             state, path = connection.get("state", {}), connection["path"]
@@ -329,19 +330,26 @@ class Guard:
                 method, route, status, clock() - began, tenant=state.get("tenant"), client=_client(connection)
             )
 
-    def _in_time(self, receive: Receive) -> Receive:
-        """The body, which has to be here after so many seconds."""
+    def _in_bounds(self, connection: Connection, receive: Receive) -> Receive:
+        """The body, which may be so large, whether its length was told or not, and has to be here in time."""
         clock = asyncio.get_running_loop().time
-        end, whole = clock() + self._service.body_seconds, False
+        end, whole, size = clock() + self._service.body_seconds, False, 0
+        told = Headers(scope=connection).get("content-length", "")
+        length = int(told) if told.isdecimal() else 0
 
         async def next_part() -> Message:
-            nonlocal whole
+            nonlocal whole, size
             if whole:
                 return await receive()
+            if length > MAX_BODY:
+                raise HTTPException(413, _TOO_LARGE)
             try:
                 message = await asyncio.wait_for(receive(), max(0.001, end - clock()))
             except TimeoutError:
                 raise HTTPException(408, "the body did not come in time") from None
+            size += len(message.get("body", b""))
+            if size > MAX_BODY:
+                raise HTTPException(413, _TOO_LARGE)
             whole = not message.get("more_body", False)
             return message
 
@@ -407,7 +415,7 @@ def _mcp(service: Service, workers: Workers) -> Any:
         json_response=True,
         stateless=True,
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # Guard does it
-        max_request_body_size=MAX_BODY,
+        max_request_body_size=sys.maxsize,  # Guard does this too
     )
 
 

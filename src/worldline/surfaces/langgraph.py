@@ -14,7 +14,7 @@ import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,8 +37,6 @@ _PAGE = 1000
 _PLAIN = "$value"
 """Wraps a value that has more to it: what of it may be found by its words, and how long it lives."""
 _MINUTE = 60_000_000
-_TRIES = 3
-"""So often a write is tried again that another process got ahead of."""
 
 _CHECK: Callable[[base.Op], None] = getattr(base, "validate_op_namespace", lambda op: None)
 """Older releases of LangGraph check a namespace in the methods of its BaseStore alone."""
@@ -90,7 +88,7 @@ class WorldlineStore(base.BaseStore):
                 puts[op.namespace, op.key] = op
         for op in puts.values():
             with self._lock:
-                self._put_at_last(op)
+                self._put(op)
         return results
 
     async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
@@ -121,8 +119,8 @@ class WorldlineStore(base.BaseStore):
 
     def _answer(self, op: base.Op) -> base.Result:
         if isinstance(op, base.GetOp):
-            node = self._find(op.namespace, op.key)
-            return None if node is None else self._item(self._kept(node, op.refresh_ttl))
+            held = self._held(op.namespace, op.key)
+            return self._item(self._kept(held[0], op.refresh_ttl)) if held else None
         if isinstance(op, base.SearchOp):
             return self._search(op)
         if isinstance(op, base.ListNamespacesOp):
@@ -131,36 +129,41 @@ class WorldlineStore(base.BaseStore):
             return None
         raise ValueError(f"unknown operation type: {type(op)}")
 
-    def _find(self, namespace: Namespace, key: str) -> Node | None:
+    def _held(self, namespace: Namespace, key: str) -> tuple[Node, ...]:
+        """What a key holds: one note, and older ones where a put was broken off or two came at once."""
         world = self._world(namespace)
         if world is None:
-            return None
-        found = self.memory.enter(world).list("context", metadata=_label(namespace, key), limit=1).items
-        return found[0] if found else None
-
-    def _put_at_last(self, op: base.PutOp) -> None:
-        for _ in range(_TRIES - 1):
-            with suppress(Conflict):
-                return self._put(op)
-        return self._put(op)
+            return ()
+        return self.memory.enter(world).list("context", metadata=_label(namespace, key)).items
 
     def _put(self, op: base.PutOp) -> None:
-        node = self._find(op.namespace, op.key)
+        held = self._held(op.namespace, op.key)
         if op.value is None:
-            if node is not None:
-                self.memory.retire(node, reason="deleted from the LangGraph store")
+            if held:
+                self.memory.retire(held, reason="deleted from the LangGraph store")
             return
         content = _content(op.value, op.index, op.ttl)
         end = FOREVER if op.ttl is None else self.memory.handle.now() + int(op.ttl * _MINUTE)
         inside = self.memory.enter(self._make_world(op.namespace))
-        if node is None:
-            label = _label(op.namespace, op.key)
-            inside.note("context", _name(op.key), content, metadata=label, valid_to=end)
+        note = partial(
+            inside.note,
+            "context",
+            _name(op.key),
+            content,
+            metadata=_label(op.namespace, op.key),
+            valid_to=end,
+        )
+        if not held:
+            note()
             return
+        node = held[0]
         if node.valid.end != end:
             inside.correct(node, valid_to=end, reason="its time to live changed")
         if node.content != content:
-            inside.amend(self._find(op.namespace, op.key) or node, content)
+            try:
+                inside.amend(node, content)
+            except Conflict:  # said before the key was deleted, or by somebody else: that note goes on
+                inside.link(note().id, "supersedes", node)
 
     def _kept(self, node: Node, refresh: bool | None) -> Node:
         """The item, with its end put off where reading does that."""

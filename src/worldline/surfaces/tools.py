@@ -19,7 +19,7 @@ from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
 from worldline.surfaces import budget
-from worldline.surfaces.render import plain
+from worldline.surfaces.render import iso, plain
 from worldline.surfaces.verbs import schema_of, taken, told
 
 _MOST = 200
@@ -112,8 +112,8 @@ def _json(value: Any) -> str:
 
 def _checked(name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, known by name; a model's empty text for something optional means nothing."""
-    given = orjson.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments)
-    if not isinstance(given, dict):
+    given = orjson.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+    if not isinstance(given, Mapping):
         raise ValueError("the arguments must be a JSON object")
     rules = _VERBS[name]["parameters"]
     unknown = sorted(set(given) - set(rules["properties"]))
@@ -140,7 +140,7 @@ def _answer(memory: Memory, name: str, given: dict[str, Any]) -> Any:
 
 
 def _done(receipt: Receipt) -> dict[str, Any]:
-    done: dict[str, Any] = {"id": receipt.id, "changed": receipt.changed, "known_at": receipt.known_at}
+    done: dict[str, Any] = {"id": receipt.id, "changed": receipt.changed, "known_at": iso(receipt.known_at)}
     facts = [change for change in receipt.changes if ": " in change]
     done |= {"facts": facts} if facts else {}
     return done | ({"redacted": receipt.redacted} if receipt.redacted else {})

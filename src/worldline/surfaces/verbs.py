@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 from worldline.memory import Memory
 from worldline.model import Evidence, Metadata, Node
 from worldline.reading.families import HINT
+from worldline.store import registry
 from worldline.surfaces import render
 from worldline.surfaces.render import HIDDEN, moment
 
@@ -222,8 +223,8 @@ def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[
 
 
 def scope_names(memory: Memory) -> set[str]:
-    """`kind:name` of every scope."""
-    return {node.name for node in every(memory, "Scope") if ":" in node.name}
+    """`kind:name` of every scope that this handle reaches."""
+    return memory.handle.read(registry.scope_names)
 
 
 # Schemas, as clients see them ----------------------------------------------------------------------

@@ -396,6 +396,10 @@ def split_entity(
 ) -> tuple[int, bool]:
     """Moves these mentions from an entity to a new one of the given name; (key, whether any moved)."""
     clean = clean_name(name)
+    if any(node.type != "Entity" for _, node in tx.history(line)):
+        raise Refused("only an entity can be split")
+    if not mentions:
+        raise InvalidInput("name at least one mention to split off")
     origin = f"split from {tx.id_of(line).hex()[:12]}"
     draft = NodeDraft("Entity", clean, origin, valid=Interval(EARLIEST))
     key, changed = note(tx, draft, place, limit, None)
