@@ -51,9 +51,9 @@ from worldline.rules.slots import sentence
 from worldline.store import indexing, ledger, registry
 from worldline.store.erasing import not_erased
 from worldline.store.indexing import wake
-from worldline.store.ledger import beliefs_in
+from worldline.store.ledger import beliefs_in, in_its_place
 from worldline.store.registry import Target
-from worldline.store.slots import Parts, parts_of, world_of_node
+from worldline.store.slots import Parts, parts_of, value_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
 from worldline.store.view import as_belief
 from worldline.text import fold
@@ -455,43 +455,113 @@ def _believed(tx: Tx, handle: Handle, edge: Edge) -> list[Edge]:
 
 def _is_fact(tx: Tx, target: Target) -> bool:
     """Whether a target is a fact."""
-    return any(node.type == "Fact" for node, _ in held(tx, target.line))
+    return any(node.type == "Fact" for _, node in tx.history(target.line))
 
 
 def _revised(
     tx: Tx, target: Target, revision: Revision, place: Place, handle: Handle, *, wrong: bool
 ) -> Done:
-    """Ends or withdraws the fact and believes the new value instead."""
+    """Ends or withdraws the fact and believes the new value instead, wherever the old one was believed."""
     if revision.name is not None:
         raise Refused("a fact has no name of its own; give its new value as content")
-    node, belief = held(tx, target.line)[-1]
+    node = tx.history(target.line)[-1][1]
     parts = parts_of(tx, node.key)
     value = _value(parts, revision.content or "")
-    if fold(value) == fold(parts.value) and revision.valid_from is None and revision.valid_to is None:
-        return tx.id_of(node.line), False
-    start = (
-        revision.valid_from
-        if revision.valid_from is not None
-        else belief.valid.start
-        if wrong
-        else max(tx.stamp, belief.valid.start + 1)
-    )
-    if wrong:
-        withdraw(tx, target.line, revision.reason or "it was wrong")
-    else:
-        retire_memory(tx, target.line, start, revision.reason or "it changed")
-    given = Fact(
-        parts.subject,
-        parts.slot if parts.slot in families().all and "_" in parts.slot else parts.phrase,
-        None if parts.literal else value,
-        value if parts.literal else None,
-        valid_from=start,
-        valid_to=revision.valid_to,
-        precision=belief.precision if wrong and revision.valid_from is None else None,
-        reason=revision.reason,
-    )
-    key, changed = believe(tx, given, place, handle)
-    return tx.id_of(key), changed
+    if fold(value) == fold(parts.value):
+        same, limit = replace(revision, content=None), handle.config.max_text
+        key, changed = (
+            correct_memory(tx, target.line, target.key, same, limit)
+            if wrong
+            else amend_memory(tx, target.line, same, limit)
+        )
+        return tx.id_of(key), changed
+    said = _corrected_to(tx, node, parts, value) if wrong else _amended_to(tx, node, parts, value, revision)
+    if said:
+        return tx.id_of(said), False
+    key = 0
+    for belief, valid in (_to_withdraw if wrong else _to_end)(tx, target.line, revision):
+        if key := _saying(tx, node, parts, value, belief.scope, valid.start):
+            continue
+        given = Fact(
+            parts.subject,
+            parts.slot if parts.slot in families().all and "_" in parts.slot else parts.phrase,
+            None if parts.literal else value,
+            value if parts.literal else None,
+            valid_from=valid.start,
+            valid_to=None if valid.end == FOREVER else valid.end,
+            precision=belief.precision if valid.start == belief.valid.start else None,
+            reason=revision.reason,
+        )
+        there = replace(place, world=world_of_node(tx, node.key), scope=belief.scope)
+        key, _ = believe(tx, given, there, handle)
+    return tx.id_of(key), True
+
+
+def _to_end(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Interval]]:
+    """Ends what holds of a fact when it changes: what it was in each scope, and when the new value holds there."""
+    ended: dict[int, tuple[Belief, Interval]] = {}
+    for belief, start in _holding(tx, line, revision):
+        if belief.scope not in ended:
+            tx.close(Close(belief, valid_to=start, reason=revision.reason or "it changed"), "amend")
+            end = FOREVER if revision.valid_to is None else revision.valid_to
+            ended[belief.scope] = belief, _from_then(start, min(belief.valid.end, end))
+    if any(valid.start <= tx.stamp for _, valid in ended.values()):
+        keep_back(tx, line)
+    return list(ended.values())
+
+
+def _holding(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Instant]]:
+    """What is believed of a fact when it changes, and that moment: now, or once it has begun."""
+    held_ = [belief for _, belief in sorted(held(tx, line), key=lambda pair: pair[1].valid)]
+    since = revision.valid_from
+    if since is not None and any(belief.valid.start == since for belief in held_):
+        raise Refused("what is to change begins at that very moment; if it was never true, use correct")
+    moments = [
+        (belief, max(tx.stamp, belief.valid.start + 1) if since is None else since) for belief in held_
+    ]
+    return [(belief, start) for belief, start in moments if start in belief.valid]
+
+
+def _amended_to(tx: Tx, node: Node, parts: Parts, value: str, revision: Revision) -> int:
+    """The fact that says this already where this one ended; 0 where it has not."""
+    if _holding(tx, node.line, revision):
+        return 0
+    over = sorted((belief for _, belief in held(tx, node.line)), key=lambda belief: belief.valid)
+    said = [_saying(tx, node, parts, value, belief.scope, belief.valid.end) for belief in over]
+    if not any(said):
+        raise Refused("it does not hold then; amend what holds, or use correct to change what was believed")
+    return next(filter(None, reversed(said)))
+
+
+def _to_withdraw(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Interval]]:
+    """Gives a fact up: what it was last in each scope, and when the right value holds there."""
+    given_up = [(belief, _widened(belief.valid, revision)) for _, belief in _to_correct(tx, line, 0)]
+    withdraw(tx, line, revision.reason or "it was wrong")
+    return given_up
+
+
+def _corrected_to(tx: Tx, node: Node, parts: Parts, value: str) -> int:
+    """The fact that took the place of this one when it was given up, if that says this; 0 while it is believed."""
+    last = _to_correct(tx, node.line, 0)[-1][1]
+    if last.current:
+        return 0
+    others = [n for n in in_its_place(tx, node.key, last.known.end) if n.valid.overlaps(last.valid)]
+    for other in others:
+        if fold(parts_of(tx, other.key).value) == fold(value):
+            return other.key
+    if others:
+        raise Refused(f"that was corrected already; it is {others[0].id[:12]} now, so name that one")
+    return 0
+
+
+def _saying(tx: Tx, node: Node, parts: Parts, value: str, scope: int, at: Instant) -> int:
+    """The fact in the slot of this one that is believed to have a value at a moment; 0 for none."""
+    subject, _ = tx.find(bytes.fromhex(parts.subject)) or (0, 0)
+    for row in tx.slot(subject, parts.slot, scope, node.key):
+        says = value_of(row.object, tx.name_of(row.object) if row.object else None, row.literal)
+        if fold(says) == fold(value) and at in row.belief.valid and row.belief.status != "quarantined":
+            return row.node
+    return 0
 
 
 def _value(parts: Parts, content: str) -> str:
