@@ -15,6 +15,7 @@ never a guess, until that one is undone too.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -57,6 +58,7 @@ from worldline.store.slots import Parts, parts_of, value_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
 from worldline.store.view import as_belief
 from worldline.text import fold
+from worldline.write.gate import screened
 from worldline.write.given import believe
 
 # Ground ===============================================================================================
@@ -296,13 +298,18 @@ def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
     return key
 
 
-def retire_memory(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
-    """No longer true from `when` on; what is over already stays, what was to come after it is given up."""
+def retire_memory(
+    tx: Tx, line: int, when: Instant | None, reason: str | None, *, ahead: bool = False
+) -> bool:
+    """No longer true from `when` on; what is over already stays, what was to come after it is given up.
+
+    What only lies `ahead` of now may be given up whole.
+    """
     at, changed = tx.stamp if when is None else when, False
     beliefs = [belief for _, belief in held(tx, line)]
     ends = any(belief.valid.start < at for belief in beliefs)
     for belief in beliefs:
-        if ends and belief.valid.start >= at:
+        if belief.valid.start >= at and (ends or (ahead and belief.valid.start >= tx.stamp)):
             tx.close(Close(belief, reason=reason or "retired"), "retire")
             changed = True
         elif _ending(belief, at) is not None:
@@ -407,6 +414,38 @@ def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | N
         return bytes.fromhex(ref.id), end_edge(tx, believed, at, wrong=False, reason=reason)
     target = handle.target(tx, ref)
     return tx.id_of(target.line), retire_memory(tx, target.line, at, reason)
+
+
+_EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
+"""What is listed of itself, and what only on request."""
+
+
+def retire_all(
+    handle: Handle,
+    type_: str | None,
+    labels: Metadata,
+    when: When | None,
+    reason: str | None,
+    *,
+    dry_run: bool,
+) -> list[str]:
+    """Ends all that is believed here (of a type, with these labels), what is kept back and what has yet to begin too;
+    its ids."""
+    at, kinds = None if when is None else instant(when), (type_,) if type_ else _EVERYTHING
+    reason = screened(reason)[0] if handle.config.redact else reason
+    ended: list[str] = []
+
+    def believed(view: View) -> list[int]:
+        pages = [registry.page(view, kind and [kind], labels, sys.maxsize) for kind in kinds]
+        return [node.line for page in pages for node in page if node.known.end == FOREVER]
+
+    def work(tx: Tx, place: Place) -> Done:
+        ended[:] = [tx.id_of(line).hex() for line in lines if retire_memory(tx, line, at, reason, ahead=True)]
+        return None, bool(ended)
+
+    if lines := list(dict.fromkeys(handle.read(believed, closed=True, quarantined=True))):
+        handle.write("retire", work, dry_run=dry_run)
+    return ended
 
 
 def until(handle: Handle, done: Receipt, expires: When) -> Receipt:
