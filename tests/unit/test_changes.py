@@ -267,3 +267,54 @@ def test_a_fact_that_was_corrected_is_corrected_once(memory, clock):
     clock.advance(5)
     assert not memory.correct(new.id, "Beta", valid_to=60).changed
     assert facts(memory) == [("Ana works at Beta", 10, 60)]
+
+
+def two_homes(memory, clock, **second):
+    """Oslo from 20, then another from 30, in a slot of one value."""
+    oslo = memory.fact(Fact("Ana", "lives_in", "Oslo", valid_from=20, functional=True))
+    clock.advance(5)
+    return oslo.id, memory.fact(
+        Fact("Ana", "lives_in", "Kyiv", functional=True, **{"valid_from": 30, **second})
+    ).id
+
+
+def test_a_fact_that_is_released_takes_its_place(memory, clock):
+    """It ends what it follows, ends where another begins, and contradicts what begins with it."""
+    _, kyiv = two_homes(memory, clock, confidence=0.3)
+    memory.confirm(kyiv)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
+    rome = memory.fact(Fact("Ana", "lives_in", "Rome", valid_from=25, functional=True, confidence=0.3))
+    memory.confirm(rome.id)
+    assert facts(memory)[1] == ("Ana lives in Rome", 25, 30)
+    bonn = memory.fact(Fact("Ana", "lives_in", "Bonn", valid_from=30, functional=True, confidence=0.3))
+    memory.confirm(bonn.id)
+    assert len(memory.conflicts()) == 1
+    assert not memory.confirm(bonn.id).changed
+
+
+def test_a_fact_that_is_widened_keeps_to_its_slot(memory, clock):
+    """It ends where its successor begins, which the receipt says, and takes nothing away from between."""
+    oslo, kyiv = two_homes(memory, clock)
+    before = facts(memory)
+    kept = memory.correct(oslo, valid_to=FOREVER)
+    assert (kept.changed, facts(memory)) == (False, before)
+    assert "where another begins" in kept.changes[0]
+
+    for changed in (True, False):
+        assert memory.correct(kyiv, valid_from=10).changed is changed
+    assert facts(memory) == [("Ana lives in Kyiv", 10, 20), *before]
+    memory.correct(kyiv, valid_from=10, valid_to=50)
+    assert facts(memory) == [("Ana lives in Kyiv", 10, 20), before[0], ("Ana lives in Kyiv", 30, 50)]
+    memory.correct(kyiv, valid_from=20)
+    assert len(memory.at(valid=22).conflicts()) == 1
+    assert memory.verify().ok
+
+
+def test_a_retired_fact_without_a_successor_is_believed_again(memory, clock):
+    """As it was; and one that begins earlier ends what it follows."""
+    _, kyiv = two_homes(memory, clock)
+    memory.retire(kyiv, 50)
+    memory.correct(kyiv, valid_to=FOREVER)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
+    memory.correct(kyiv, valid_from=25)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 25), ("Ana lives in Kyiv", 25, FOREVER)]

@@ -35,6 +35,7 @@ from worldline.model import (
     Metadata,
     Node,
     NodeDraft,
+    Op,
     Place,
     Put,
     Receipt,
@@ -47,14 +48,14 @@ from worldline.model import (
 )
 from worldline.ports import Tx, View
 from worldline.reading.families import families
-from worldline.rules.handlers import Footing, lost, standing, tighten
+from worldline.rules.handlers import Footing, lost, place_fact, standing, tighten
 from worldline.rules.slots import sentence
 from worldline.store import indexing, ledger, registry
 from worldline.store.erasing import not_erased
 from worldline.store.indexing import wake
 from worldline.store.ledger import beliefs_in, in_its_place
 from worldline.store.registry import Target
-from worldline.store.slots import Parts, parts_of, value_of, world_of_node
+from worldline.store.slots import Parts, holds_one, parts_of, value_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
 from worldline.store.view import as_belief
 from worldline.text import fold
@@ -210,20 +211,50 @@ def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) 
         if not belief.current and (now := _in_its_place(tx, line, belief, draft)):
             key = now
             continue
-        if same and draft.valid == belief.valid and belief.current:
+        pieces = _pieces(tx, node, belief, draft.valid)
+        missing = pieces.keys() - {b.valid for n, b in held(tx, line) if same and b.scope == belief.scope}
+        if not missing:
             continue
-        if belief.current:
+        if belief.current and belief.valid not in pieces.keys() - missing:
             tx.close(Close(belief, reason=revision.reason or "corrected"), "correct")
-        _make_room(tx, line, belief, draft.valid.start)
-        if same:
-            tx.believe(key, line, draft)
-        else:
-            key = _put_version(tx, draft, line)
-            tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
+            _make_room(tx, line, belief, max(pieces).start)
+        for draft.valid in sorted(missing):
+            if same:
+                tx.believe(key, line, draft)
+            else:
+                key = _put_version(tx, draft, line)
+                tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
+            tx.apply(pieces[draft.valid], "correct")
         changed = True
     if changed:
         keep_back(tx, line)
     return key, changed
+
+
+def _pieces(tx: Tx, node: Node, belief: Belief, valid: Interval) -> dict[Interval, list[Op]]:
+    """When a memory is believed that is to hold then, and what follows; another that begins in between stays."""
+    fitted, ops = _fitted(tx, node, belief, valid)
+    pieces = {fitted: ops}
+    if belief.current and fitted.end <= belief.valid.start < valid.end:
+        later, more = _fitted(tx, node, belief, Interval(belief.valid.start, valid.end))
+        pieces[later] = more
+    if max(pieces).end < valid.end:
+        tx.changes.append(f"it ends at {show(max(pieces).end)}, where another begins")
+    return pieces
+
+
+def _fitted(tx: Tx, node: Node, belief: Belief, valid: Interval) -> tuple[Interval, list[Op]]:
+    """When a memory holds that is to hold then: of a slot's one value, as if it were told now, with what follows."""
+    if node.type != "Fact" or not holds_one(tx, node.key):
+        return valid, []
+    parts = parts_of(tx, node.key)
+    subject, _ = tx.find(bytes.fromhex(parts.subject)) or (0, 0)
+    beside = tx.slot(subject, parts.slot, belief.scope, node.key)
+    others = [row for row in beside if row.node != node.key and row.belief.status != "quarantined"]
+    fitted, ops, conflicts = place_fact(others, [], valid, functional=True, stated=True)
+    since = Interval(valid.start)
+    links = [Put(edge=EdgeDraft(node.key, "contradicts", r.node, since, belief.scope)) for r in conflicts]
+    return fitted or valid, [*ops, *links]
 
 
 def _make_room(tx: Tx, line: int, corrected: Belief, start: Instant) -> None:
@@ -343,10 +374,15 @@ def withdraw(tx: Tx, line: int, reason: str | None) -> bool:
 def mark(tx: Tx, line: int, status: Status, reason: str | None) -> bool:
     """Believes it with another status from now on: quarantined or confirmed."""
     changed = False
-    for _, belief in held(tx, line):
-        if belief.status != status:
-            tx.close(Close(belief, status=status, reason=reason), status)
-            changed = True
+    for node, belief in held(tx, line):
+        if belief.status == status:
+            continue
+        released = status == "confirmed" and belief.status == "quarantined"
+        valid, ops = _fitted(tx, node, belief, belief.valid) if released else (belief.valid, [])
+        end = valid.end if valid.end < belief.valid.end else None
+        tx.close(Close(belief, valid_to=end, status=status, reason=reason), status)
+        tx.apply(ops, status)
+        changed = True
     if changed and status == "quarantined":
         keep_back(tx, line)
     if status == "confirmed":
