@@ -90,6 +90,24 @@ def test_a_corrected_fact_says_what_took_its_place(shell):
     assert "withdrawn at" in shell("get", done["id"], code=1)
 
 
+def test_an_amended_fact_says_what_came_after_it(shell):
+    """Under its old id: until when it held, and which fact holds since then; only until somebody knew."""
+    (fact,) = [
+        n for n in json.loads(shell("list", "--type", "fact", "--json"))["items"] if "Porto" in n["content"]
+    ]
+    before = json.loads(shell("changes", "--json"))[-1]["known_at"]
+    done = json.loads(shell("amend", fact["id"], "Braga", "--json"))
+    shell("amend", done["id"], "Faro")
+
+    told = shell("history", fact["id"])
+    assert "superseded" in told
+    for output in (told, shell("get", fact["id"], code=1)):
+        assert f"Braga ({done['id'][:12]})" in output
+    assert json.loads(shell("history", fact["id"], "--json"))[-1]["closed_by"] == done["id"]
+    assert "Braga" not in shell("history", fact["id"], "--known-at", before)
+    shell("retire", fact["id"])
+
+
 def test_explain(shell):
     """Why a memory is where it is."""
     flat = json.loads(shell("recall", "flat", "--json"))["hits"][0]["node"]["id"]
