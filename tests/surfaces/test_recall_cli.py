@@ -108,6 +108,23 @@ def test_an_amended_fact_says_what_came_after_it(shell):
     shell("retire", fact["id"])
 
 
+def test_a_context_block_is_of_somebody_who_is_known(shell):
+    """A name that nobody has is told, with the near ones; a user without words is one."""
+    assert "Ines" in shell("context", "Iness", code=1)
+    assert "Porto" in shell("context", "Ines")
+    assert "Porto" in shell("context", "user")
+    shell("note", "context", "tea", "green", "--user", "bo")
+    assert "green" in shell("context", "bo")
+
+
+def test_a_vault_says_what_it_leaves_out(shell, tmp_path):
+    """It holds notes only: how many turns and facts are not in it."""
+    told = shell("export", str(tmp_path / "vault"), "--format", "markdown")
+    assert "0 memories" in told
+    assert "left out 2 turns and 2 facts" in told
+    assert "left out" not in shell("export", str(tmp_path / "all.md"), "--format", "markdown")
+
+
 def test_explain(shell):
     """Why a memory is where it is."""
     flat = json.loads(shell("recall", "flat", "--json"))["hits"][0]["node"]["id"]

@@ -304,7 +304,7 @@ def context(
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
     most = max_tokens // 2
     while True:
-        found = memory.context(about, max_tokens=max(20, most))
+        found = verbs.context(memory, about, max(20, most))
         sections = [
             BriefSection(
                 title=section.title,

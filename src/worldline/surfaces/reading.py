@@ -16,7 +16,7 @@ from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
-from worldline.surfaces import render
+from worldline.surfaces import render, verbs
 from worldline.surfaces.budget import known, opening, worth_showing
 from worldline.surfaces.options import TIME, Told, labelled, piped, reads
 from worldline.text import visible
@@ -460,7 +460,7 @@ def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
       worldline context
       worldline context Ana --max-tokens 300
     """
-    found = memory.context(whom, max_tokens=max_tokens)
+    found = verbs.context(memory, whom, max_tokens)
     return found, [visible(found.text) or "(nothing to know yet)"]
 
 

@@ -210,7 +210,7 @@ def context(
 ) -> Any:
     """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
     changed; each line with the id of its memory."""
-    return memory.context(about, max_tokens=max_tokens)
+    return verbs.context(memory, about, max_tokens)
 
 
 def walk_answer(memory: Memory, question: str, limit: Annotated[int, Meta(ge=1, le=50)] = 5) -> Any:

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import orjson
 
 from worldline.errors import WorldlineError
-from worldline.memory import Memory
+from worldline.memory import CONTEXT, Memory
 from worldline.model import Receipt
 from worldline.rules.handlers import AGENT_EDGES, AGENT_TYPES
-from worldline.surfaces import budget
+from worldline.surfaces import budget, verbs
 from worldline.surfaces.render import plain
 from worldline.surfaces.verbs import schema_of, taken, told
 
@@ -130,7 +130,7 @@ def _answer(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     valid, known = given.pop("valid_at", None), given.pop("known_at", None)
     memory = memory.at(valid, known) if valid or known else memory
     if name == "context":
-        return memory.context(given.pop("about", None), **given).text
+        return verbs.context(memory, given.get("about"), given.get("max_tokens", CONTEXT)).text
     if name == "list":
         given["limit"] = min(given.get("limit", 20), _MOST)
     found = getattr(memory, name)(**given)

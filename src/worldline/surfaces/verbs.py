@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
 from worldline.memory import Memory
 from worldline.model import Evidence, Metadata, Node
-from worldline.reading.families import HINT
+from worldline.ports import View
+from worldline.reading.families import HINT, SELF
+from worldline.store.search import has_user
 from worldline.surfaces import render
 from worldline.surfaces.render import HIDDEN, moment
+from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.read.profile import Context
 
 TIMED = {"anyOf": [{"format": "date-time"}, {"format": "date"}, {"const": "forever"}]}
 Time = Annotated[
@@ -219,6 +225,20 @@ def every(memory: Memory, type_: str | None = None, **filters: Any) -> Iterator[
         page = found.next
         if page is None:
             return
+
+
+def context(memory: Memory, about: str | None, max_tokens: int) -> Context:
+    """The block for a user, or for somebody of a name; NotFound, with near names, where nobody is called so."""
+
+    def meet(view: View) -> None:
+        from worldline.read.profile import person
+
+        bound = view.scope.user
+        if about and fold(about) not in SELF and not (about == bound if bound else has_user(view, about)):
+            person(view, about)
+
+    memory.handle.read(meet)
+    return memory.context(about, max_tokens=max_tokens)
 
 
 def scope_names(memory: Memory) -> set[str]:
