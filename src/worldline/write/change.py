@@ -406,13 +406,23 @@ def end_edge(
         if wrong or edge.type != "supersedes":
             draft = EdgeDraft(
                 edge.src_line, edge.type, edge.dst_line, edge.valid, edge.scope, edge.metadata,
-                put_at=edge.known.start,
+                put_at=_put_at(tx, edge),
             )  # fmt: skip
             if edge.type not in tx.types:
                 raise Refused(f"this process has no handler for {edge.type!r}; register its EdgeType first")
             tx.apply(tx.types[edge.type].on_delete(draft, tx), edge.type)
         changed = True
     return changed
+
+
+def _put_at(tx: Tx, edge: Edge) -> Instant:
+    """Since when an edge has been believed, however often its interval was shortened."""
+    since = edge.known.start
+    rows = [row for row in beliefs_in(tx, edge) if row.scope == edge.scope]
+    before = {row.known.end: row.known.start for row in rows if row.valid.start == edge.valid.start}
+    while since in before:
+        since = before[since]
+    return since
 
 
 # What somebody names ==================================================================================
@@ -713,6 +723,10 @@ def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
     """Takes back every changeset that a receipt stands for."""
     if not isinstance(receipt, Receipt):
         raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
+    if receipt.verb == "feedback":
+        raise Refused(
+            "feedback changes no belief, so there is nothing to undo; give the other verdict instead"
+        )
     steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
     undone = [undo(tx, at, frozenset(steps), agent=agent) for at in steps]
     return any(undone)
