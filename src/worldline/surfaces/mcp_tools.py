@@ -17,7 +17,7 @@ from msgspec.structs import asdict, replace
 
 from worldline.clock import show
 from worldline.errors import InvalidInput, Refused
-from worldline.memory import Memory
+from worldline.memory import CONTEXT, Memory
 from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.read.history import speaker
 from worldline.reading.families import HINT
@@ -304,7 +304,7 @@ def context(
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
     most = max_tokens // 2
     while True:
-        found = verbs.context(memory, about, max(20, most))
+        found = verbs.context(memory, about, most)
         sections = [
             BriefSection(
                 title=section.title,
@@ -312,10 +312,10 @@ def context(
             )
             for section in found.sections
         ]
-        payload = _payload(
-            [found.text or "nothing to know yet"], Briefing(user=found.user, sections=sections)
-        )
-        if size(payload) <= max_tokens or most < 20:
+        more = not sections and verbs.context(memory, about, CONTEXT).sections
+        nothing = "max_tokens is too small" if more else "nothing to know yet"
+        payload = _payload([found.text or nothing], Briefing(user=found.user, sections=sections))
+        if size(payload) <= max_tokens or not sections:
             return payload
         most = most * 3 // 4
 
