@@ -86,6 +86,7 @@ from worldline.write.given import (
 from worldline.write.loading import load_all
 
 if TYPE_CHECKING:
+    from worldline.consolidate import facts as settling
     from worldline.consolidate import run as night
     from worldline.consolidate import weight
     from worldline.consolidate.run import Progress, Report
@@ -107,7 +108,7 @@ else:
     absorbing, exporters = Later("worldline.exchange.absorb"), Later("worldline.exchange.exporters")
     importers, recalling = Later("worldline.exchange.importers"), Later("worldline.read.recall")
     answering, profiling = Later("worldline.read.answers"), Later("worldline.read.profile")
-    sqlite = Later("worldline.store.sqlite")
+    sqlite, settling = Later("worldline.store.sqlite"), Later("worldline.consolidate.facts")
 
 CONTEXT = 800
 """Tokens of a context block, where nobody says how many."""
@@ -645,7 +646,10 @@ class Memory:
 
         def work(tx: Tx, place: Place) -> Done:
             found = proposal_named(tx, self._h, wanted)
-            return bytes.fromhex(found.id), decide_merge(tx, found, status)
+            changed = decide_merge(tx, found, status)
+            if changed and status != "rejected":
+                settling.decided(tx, found)
+            return bytes.fromhex(found.id), changed
 
         return self._h.write(f"merge {status}", work, dry_run=dry_run)
 

@@ -123,10 +123,13 @@ def test_uses_are_folded_once(memory, clock):
 
 
 def test_feedback_takes_two_words(memory, clock):
-    """Anything but useful and wrong is refused."""
+    """Anything but useful and wrong is refused; so is undoing it, with what to do instead."""
     chat(memory, clock)
     with pytest.raises(InvalidInput, match="useful or wrong"):
         memory.feedback(memory.recall("lamp").hits[0], "nice")
+    told = memory.feedback(memory.recall("lamp").hits[0], "useful")
+    with pytest.raises(Refused, match="the other verdict"):
+        memory.undo(told)
 
 
 def test_what_is_unused_goes_cold(memory, clock):

@@ -198,6 +198,28 @@ def test_two_values_where_one_can_hold_are_a_conflict_with_both_sources(memory, 
     assert notes[second][0].startswith("contradicted by ana on 1970-01-12: Amaurot")
 
 
+def test_a_merge_shows_what_contradicts_without_a_night(memory, sleep):
+    """At once, as sleep would; the end of the merge takes it away at once, and each undoes in one piece."""
+    ana = memory.scoped(user="ana")
+    for number, owner in enumerate((ana, ana, memory)):
+        name, place = ("Jon Smith", "Rome") if number != 1 else ("John Smith", "Oslo")
+        owner.fact(Fact(name, "lives_in", place, valid_from=10 + number, functional=True))
+    (proposal,) = ana.merges()
+    memory.accept_merge(proposal)
+    (conflict,) = ana.conflicts()
+    assert {side.node.content for side in conflict.sides} == {
+        "Jon Smith lives in Rome", "John Smith lives in Oslo",
+    }  # fmt: skip
+    sleep()
+    assert len(ana.conflicts()) == 1
+    memory.undo_merge(proposal)
+    assert memory.conflicts() == ()
+    accepted = memory.accept_merge(proposal)
+    memory.undo(accepted)
+    assert memory.conflicts() == ()
+    assert memory.verify().ok
+
+
 def test_a_conflict_is_over_when_one_side_is_closed(memory, sleep, clock):
     """At once for readers, and by the next night for the edges that the sweep made."""
     first = said(memory, "It is Amaurot.", "s1", capital("Amaurot"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from worldline import Config, Memory, Scope
+from worldline import Config, Fact, Memory, Scope
 from worldline.errors import Conflict, Refused
 from worldline.surfaces import rest, verbs
 from worldline.surfaces.mcp_tools import Desk, purge_scope
@@ -70,6 +70,30 @@ def test_purging_a_scope_ends_what_is_to_come_as_well(memory):
     assert ann.at(valid="2191-01-01").list().items == ()
     assert [node.content for node in bob.list().items] == ["green"]
     assert ann.history(tea)
+
+
+def test_a_purge_leaves_nothing_that_could_come_back(memory):
+    """What has yet to begin, what is kept back, and every name of one who was merged end as well."""
+    ann, bob = memory.scoped(user="ann"), memory.scoped(user="bob")
+    for owner in (ann, bob):
+        owner.note("context", "Plan", "a trip", valid_from="2190-01-01")
+        owner.fact(Fact("Ann", "lives_in", "Rome", valid_from="2190-01-01"))
+        oslo = owner.fact(Fact("Ann", "lives_in", "Oslo", confidence=0.1))
+    merged = [ann.note("Entity", name) for name in ("Ann", "Anna")]
+    ann.link(merged[0], "same_as", merged[1])
+    ann.accept_merge(ann.merges()[0])
+    _purge(memory, "ann")
+    changesets = memory.stats()["changesets"]
+    _purge(memory, "ann")
+
+    assert memory.stats()["changesets"] == changesets
+    for moment in (None, "2191-01-01"):
+        for type_ in (None, "Fact", "Entity"):
+            assert ann.at(valid=moment).list(type_).items == ()
+    ann.confirm(oslo.id)
+    assert ann.list("Fact").items == ()
+    assert len(bob.at(valid="2191-01-01").list("Fact").items) == 1
+    assert bob.at(valid="2191-01-01").list().items
 
 
 def test_what_only_begins_later_cannot_be_over(memory):

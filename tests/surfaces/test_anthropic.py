@@ -167,6 +167,20 @@ def test_rename(files: MemoryTool) -> None:
     assert len(files.history("/memories/e/final.txt")) == 3
 
 
+@pytest.mark.parametrize("second", ["# TODO\n", "# todo\n"])
+def test_a_name_is_free_again_after_a_rename(files: MemoryTool, second: str) -> None:
+    """A file of the old name and the old text is another file, made so or edited so, and the renamed one stays."""
+    old, kept = "/memories/todo.md", "/memories/may.md"
+    create(files, old, "# TODO\n")
+    do(files, "rename", old_path=old, new_path=kept)
+    do(files, "str_replace", kept, old_str="TODO\n", new_str="TODO\n- pay rent\n")
+    create(files, old, second)
+    do(files, "str_replace", old, old_str="todo", new_str="TODO")
+
+    assert do(files, "view", old).endswith("1\t# TODO\n     2\t")
+    assert "- pay rent" in do(files, "view", kept)
+
+
 def test_history_stays(files: MemoryTool) -> None:
     """Every edit is an amendment: the past can be read, and a deleted file is only over."""
     create(files, "/memories/a", "tier: silver")

@@ -251,6 +251,20 @@ def test_a_small_budget_still_brings_the_best_hit(memory: Memory) -> None:
     assert payload["structuredContent"]["items"][0]["text"].startswith("Ana lives in Rome")
 
 
+def test_the_smallest_budget_holds_an_answer(memory: Memory) -> None:
+    """What the schema allows is enough to say that it is not known, or that there is no room for what is."""
+    desk = Desk(memory.as_agent())
+    briefing = next(tool for tool in CORE if tool.name == "memory_context")
+    assert briefing.answer(desk, {"max_tokens": 60})["content"][0]["text"] == "nothing to know yet"
+    memory.remember("I live in Rome, near the river. I work at Acme.", speaker="Anastasia Papadopoulou")
+    for name, given in (("recall", {"question": "zzz unknown"}), ("context", {})):
+        tool = next(tool for tool in CORE if tool.name == f"memory_{name}")
+        for budget in (60, 61, 70):
+            payload = tool.answer(desk, {**given, "max_tokens": budget})
+            assert size(payload) <= budget
+            assert "nothing to know" not in payload["content"][0]["text"]
+
+
 def test_a_memory_from_write_to_retire(db: str) -> None:
     """Written, recalled, amended, read with its history, corrected, retired: each step shows."""
 

@@ -90,6 +90,41 @@ def test_a_corrected_fact_says_what_took_its_place(shell):
     assert "withdrawn at" in shell("get", done["id"], code=1)
 
 
+def test_an_amended_fact_says_what_came_after_it(shell):
+    """Under its old id: until when it held, and which fact holds since then; only until somebody knew."""
+    (fact,) = [
+        n for n in json.loads(shell("list", "--type", "fact", "--json"))["items"] if "Porto" in n["content"]
+    ]
+    before = json.loads(shell("changes", "--json"))[-1]["known_at"]
+    done = json.loads(shell("amend", fact["id"], "Braga", "--json"))
+    shell("amend", done["id"], "Faro")
+
+    told = shell("history", fact["id"])
+    assert "superseded" in told
+    for output in (told, shell("get", fact["id"], code=1)):
+        assert f"Braga ({done['id'][:12]})" in output
+    assert json.loads(shell("history", fact["id"], "--json"))[-1]["closed_by"] == done["id"]
+    assert "Braga" not in shell("history", fact["id"], "--known-at", before)
+    shell("retire", fact["id"])
+
+
+def test_a_context_block_is_of_somebody_who_is_known(shell):
+    """A name that nobody has is told, with the near ones; a user without words is one."""
+    assert "Ines" in shell("context", "Iness", code=1)
+    assert "Porto" in shell("context", "Ines")
+    assert "Porto" in shell("context", "user")
+    shell("note", "context", "tea", "green", "--user", "bo")
+    assert "green" in shell("context", "bo")
+
+
+def test_a_vault_says_what_it_leaves_out(shell, tmp_path):
+    """It holds notes only: how many turns and facts are not in it."""
+    told = shell("export", str(tmp_path / "vault"), "--format", "markdown")
+    assert "0 memories" in told
+    assert "left out 2 turns and 2 facts" in told
+    assert "left out" not in shell("export", str(tmp_path / "all.md"), "--format", "markdown")
+
+
 def test_explain(shell):
     """Why a memory is where it is."""
     flat = json.loads(shell("recall", "flat", "--json"))["hits"][0]["node"]["id"]

@@ -123,3 +123,4 @@ def test_what_is_known_reaches_the_model(memory: Memory) -> None:
     assert doubt["abstained"]
     assert doubt["reason"]
     assert "Ana lives in Rome" in call(memory, "context", max_tokens=100)
+    assert "Ana" in call(memory, "context", about="Anna")["error"]

@@ -194,3 +194,127 @@ def test_nested_metadata_is_found_and_verified_whatever_its_order(memory):
 
     assert [node.id for node in memory.list(metadata={"of": {"a": 2, "b": 1}}).items] == [id_]
     assert memory.verify().ok
+
+
+def facts(memory, **kinds):
+    """(content, start, end) of the facts that are believed, over or not, by their start."""
+    found = memory.list("Fact", include_superseded=True, **kinds).items
+    held = [v.node for node in found for v in memory.history(node.id) if v.node.known.end == FOREVER]
+    return sorted({(n.content, n.valid.start, n.valid.end) for n in held}, key=lambda row: (row[1], row[0]))
+
+
+@pytest.mark.parametrize("verb", ["amend", "correct"])
+def test_a_changed_fact_stays_whose_it_was(memory, verb):
+    """Whoever changes it, by whichever handle: the new belief lies in the scope and the world of the old one."""
+    ana = memory.scoped(user="ana")
+    inside = ana.enter(ana.note("project", "p", valid_from=0).id)
+    old = inside.fact(Fact("Ana", "lives_in", "Rome", valid_from=10))
+    new = getattr(memory, verb)(old.id, "Milan", valid_from=20)
+
+    assert [node.id for node in inside.list("Fact").items] == [new.id]
+    assert memory.scoped(user="ben").list("Fact").items == ()
+    assert memory.verify().ok
+
+
+def test_a_fact_of_two_owners_changes_for_both(memory):
+    """As a note of both does."""
+    ana, ben = memory.scoped(user="ana"), memory.scoped(user="ben")
+    for owner in (ana, ben):
+        old = owner.fact(Fact("Rex", "lives_in", "Rome", valid_from=10))
+    memory.amend(old.id, "Milan", valid_from=20)
+
+    for owner in (ana, ben):
+        assert [node.content for node in owner.list("Fact").items] == ["Rex lives in Milan"]
+
+
+@pytest.mark.parametrize("when", [{}, {"valid_from": 20}])
+def test_a_fact_that_was_amended_is_amended_once(memory, clock, when):
+    """The same again says that nothing changed, later too, and even when it has changed once more."""
+    old = memory.fact(Fact("Ana", "works_at", "Acme", valid_from=10, functional=True))
+    clock.advance(5)
+    new = memory.amend(old.id, "Ana works at Beta", **when)
+    before = facts(memory)
+    for _ in range(2):
+        clock.advance(5)
+        again = memory.amend(old.id, "Ana works at Beta", **when)
+        assert (again.changed, again.id, facts(memory)) == (False, new.id, before)
+    with pytest.raises(Refused, match="use correct"):
+        memory.amend(old.id, "Gamma", **when)
+    memory.amend(new.id, "Gamma")
+    assert not memory.amend(old.id, "Beta", **when).changed
+
+
+def test_a_fact_amended_into_one_that_is_held_leaves_that_one(memory, clock):
+    """What was believed already keeps its own beginning."""
+    tea = memory.fact(Fact("Ana", "likes", "tea", valid_from=20))
+    memory.fact(Fact("Ana", "likes", "coffee", valid_from=10))
+    assert memory.amend(tea.id, "coffee", valid_from=30).changed
+    assert facts(memory) == [("Ana likes coffee", 10, FOREVER), ("Ana likes tea", 20, 30)]
+    assert not memory.amend(tea.id, "coffee", valid_from=30).changed
+
+
+def test_a_fact_that_was_corrected_is_corrected_once(memory, clock):
+    """The same again changes nothing; something else is refused, with the name of what is believed instead."""
+    old = memory.fact(Fact("Ana", "works_at", "Acme", valid_from=10, valid_to=50))
+    new = memory.correct(old.id, "Beta")
+    assert facts(memory) == [("Ana works at Beta", 10, 50)]
+    clock.advance(5)
+    again = memory.correct(old.id, "Ana works at Beta")
+    assert (again.changed, again.id) == (False, new.id)
+    with pytest.raises(Refused, match=new.id[:12]):
+        memory.correct(old.id, "Gamma")
+    assert memory.correct(new.id, "Beta", valid_to=60).changed
+    clock.advance(5)
+    assert not memory.correct(new.id, "Beta", valid_to=60).changed
+    assert facts(memory) == [("Ana works at Beta", 10, 60)]
+
+
+def two_homes(memory, clock, **second):
+    """Oslo from 20, then another from 30, in a slot of one value."""
+    oslo = memory.fact(Fact("Ana", "lives_in", "Oslo", valid_from=20, functional=True))
+    clock.advance(5)
+    return oslo.id, memory.fact(
+        Fact("Ana", "lives_in", "Kyiv", functional=True, **{"valid_from": 30, **second})
+    ).id
+
+
+def test_a_fact_that_is_released_takes_its_place(memory, clock):
+    """It ends what it follows, ends where another begins, and contradicts what begins with it."""
+    _, kyiv = two_homes(memory, clock, confidence=0.3)
+    memory.confirm(kyiv)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
+    rome = memory.fact(Fact("Ana", "lives_in", "Rome", valid_from=25, functional=True, confidence=0.3))
+    memory.confirm(rome.id)
+    assert facts(memory)[1] == ("Ana lives in Rome", 25, 30)
+    bonn = memory.fact(Fact("Ana", "lives_in", "Bonn", valid_from=30, functional=True, confidence=0.3))
+    memory.confirm(bonn.id)
+    assert len(memory.conflicts()) == 1
+    assert not memory.confirm(bonn.id).changed
+
+
+def test_a_fact_that_is_widened_keeps_to_its_slot(memory, clock):
+    """It ends where its successor begins, which the receipt says, and takes nothing away from between."""
+    oslo, kyiv = two_homes(memory, clock)
+    before = facts(memory)
+    kept = memory.correct(oslo, valid_to=FOREVER)
+    assert (kept.changed, facts(memory)) == (False, before)
+    assert "where another begins" in kept.changes[0]
+
+    for changed in (True, False):
+        assert memory.correct(kyiv, valid_from=10).changed is changed
+    assert facts(memory) == [("Ana lives in Kyiv", 10, 20), *before]
+    memory.correct(kyiv, valid_from=10, valid_to=50)
+    assert facts(memory) == [("Ana lives in Kyiv", 10, 20), before[0], ("Ana lives in Kyiv", 30, 50)]
+    memory.correct(kyiv, valid_from=20)
+    assert len(memory.at(valid=22).conflicts()) == 1
+    assert memory.verify().ok
+
+
+def test_a_retired_fact_without_a_successor_is_believed_again(memory, clock):
+    """As it was; and one that begins earlier ends what it follows."""
+    _, kyiv = two_homes(memory, clock)
+    memory.retire(kyiv, 50)
+    memory.correct(kyiv, valid_to=FOREVER)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
+    memory.correct(kyiv, valid_from=25)
+    assert facts(memory) == [("Ana lives in Oslo", 20, 25), ("Ana lives in Kyiv", 25, FOREVER)]

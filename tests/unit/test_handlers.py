@@ -219,6 +219,16 @@ def test_turns_are_never_superseded(memory):
         memory.link(note, "supersedes", turn)
 
 
+def test_a_retired_supersedes_edge_restores_its_target_when_it_is_corrected(three):
+    """As one that was not retired before does: it was never so."""
+    memory, a, b, _ = three
+    memory.link(b, "supersedes", a)
+    memory.retire(memory.edge(b, "supersedes", a), 50)
+    assert memory.at(valid=9).get(a).valid == Interval(0, 10)
+    memory.correct(memory.edge(b, "supersedes", a))
+    assert memory.get(a).valid == Interval(0)
+
+
 def test_correcting_a_supersedes_edge_restores_its_target(three):
     """H7: it was wrong, so the target has its former interval back, as a new belief."""
     memory, a, b, _ = three

@@ -15,13 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from worldline.clock import FOREVER, Interval
-from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan
-from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Put
-from worldline.ports import View
+from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan, carry_out
+from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Proposal, Put, Scope
+from worldline.ports import Tx, View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
-from worldline.store import stated
+from worldline.store import people, stated
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import StatedFact, StatedIdentity
 from worldline.store.view import as_belief
@@ -199,18 +199,34 @@ def contradict(view: View, night: Night) -> Plan:
     merged = [line for edge in news.edges if edge.type == "same_as" for line in (edge.src, edge.dst)]
     cited = {edge.src for edge in news.edges if edge.type in ("derived_from", "contradicts")}
     touched = {item.line for item in news.of("Fact")} | cited
+    touched |= _facts_of(view, merged)
+    return Plan(tuple(_swept(view, touched, night.scope))) if touched else Plan()
+
+
+def decided(tx: Tx, proposal: Proposal) -> None:
+    """The same for a merge that was just accepted or undone, in its changeset: what contradicts is seen at once."""
+    scope = people.proposal_scope(tx, proposal)
+    view = tx.as_view(scope=Scope(), only=(scope,))
+    touched = _facts_of(view, (proposal.a_line, proposal.b_line))
+    carry_out(tx, _swept(view, touched, scope), scope)
+
+
+def _facts_of(view: View, merged: Collection[int]) -> set[int]:
+    """The facts that ever spoke of these, or of what is the same."""
     who = StatedIdentity(view)
-    members = {member for line in merged for member in who.all(line)}
-    touched |= set(stated.facts_about(view, members | set(merged)))
-    if not touched:
-        return Plan()
+    return set(stated.facts_about(view, {*merged, *(member for line in merged for member in who.all(line))}))
+
+
+def _swept(view: View, touched: Collection[int], scope: int) -> list[Change]:
+    """The contradictions of these facts to state and to end."""
+    who = StatedIdentity(view)
     believed = stated.facts(view, who, touched)
     is_single = _single(view)
     slots = {(fact.subject, fact.predicate) for fact in believed if is_single(fact)}
     mates = {fact.belief.row: fact for fact in [*believed, *stated.of_subjects(view, who, slots)]}
-    sweep = _Sweep(view, night.scope, touched | {fact.line for fact in believed})
+    sweep = _Sweep(view, scope, {*touched, *(fact.line for fact in believed)})
     sweep.between(list(mates.values()), is_single)
-    return Plan(tuple(sweep.changes()))
+    return sweep.changes()
 
 
 def _single(view: View) -> Callable[[StatedFact], bool]:
@@ -312,7 +328,7 @@ class _Sweep:
         ends: list[Change] = []
         puts: list[Change] = []
         held: dict[Pair, list[Edge]] = {}
-        for edge in [*self._held, *self._between_words(ids)]:
+        for edge in {edge.key: edge for edge in (*self._held, *self._between_words(ids))}.values():
             if is_inferred(edge):
                 held.setdefault(_pair(edge.src_line, edge.dst_line), []).append(edge)
         for pair, edges in held.items():

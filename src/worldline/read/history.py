@@ -82,9 +82,17 @@ def one(view: View, handle: Handle, ref: Any, *, exact: bool) -> Node:
 
 def _gone(view: View, target: Target) -> NotFound:
     """Why a memory that exists cannot be seen: what became of it, or when it held."""
-    found = given_up(view, view.history(target.line))
+    rows = view.history(target.line)
+    found = given_up(view, rows)
     if found is None:
-        return missing(view, target)
+        over = [(b, n) for b, n in rows if b.known.end > view.known and b.valid.end <= view.valid]
+        belief, last = max(over, key=lambda row: row[0].valid, default=(None, None))
+        if belief is None or last is None or (then := _successor(view, belief, last)) is None:
+            return missing(view, target)
+        return NotFound(
+            f"{last.id[:12]} ({last.content[:80]}) held until {show(belief.valid.end)}: since then "
+            f"{then.content[:80]} ({then.id[:12]}); see its history"
+        )
     node = found.node
     called = node.content[:80] if node.type == "Fact" else node.name
     return NotFound(
@@ -142,12 +150,22 @@ def history(view: View, line: int) -> tuple[Version, ...]:
         come = own is not belief
         change = _change(own, node, there, joined) if come else _change(belief, node, rows, joins)
         by = _closed_by(own, joined if come else joins)
+        then = _successor(view, belief, node) if change == "retired" else None
+        if then is not None:
+            change, by = "superseded", then.id
+            node = replace(node, notes=(f"since then: {then.content} ({then.id[:12]})",))
         told.append(Version(node, change, by, tuple(origin for origin, _ in origins.get(belief.row, ()))))
     if (found := given_up(view, rows)) is not None:
         last = told[-1]
         by = last.closed_by or (found.by.id if found.by else None)
         told[-1] = replace(last, node=replace(last.node, notes=(found.told,)), closed_by=by)
     return _with_stages(told, view, line)
+
+
+def _successor(view: View, belief: Belief, node: Node) -> Node | None:
+    """The fact that was believed where this one ends, when that was learned."""
+    others = ledger.in_its_place(view, node.key, belief.known.start) if node.type == "Fact" else []
+    return next((other for other in others if other.valid.start == belief.valid.end), None)
 
 
 class GivenUp(NamedTuple):

@@ -84,7 +84,8 @@ class MemoryTool:
         for above in _above(path):
             if above in files:
                 raise CommandError(f"Error: {above} is a file, not a directory")
-        self._inside().note("context", _stored(path), text, metadata=_FILE)
+        now = self.memory.handle.now()  # a former file of this name and text is another memory
+        self._inside().note("context", _stored(path), text, dated=now, metadata=_FILE)
         return f"File created successfully at: {path}"
 
     def _str_replace(self, path: str, files: Files, command: Command) -> str:

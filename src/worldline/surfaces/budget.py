@@ -27,6 +27,8 @@ T = TypeVar("T")
 Payload = TypeVar("Payload")
 _SHORTEST = 80
 """Fewer characters of a text than this are not worth showing."""
+_REASON = 20
+"""A reason is cut by so many characters at once, and never below that."""
 KNOWN = 0.4
 """The part of a budget that the answer, its proof and the facts may take."""
 ALL = 1_000_000_000
@@ -73,10 +75,13 @@ def known(memory: Memory, found: Recall, digits: int = 64) -> KnownAnswer:
 
 
 def shortened(told: KnownAnswer, room: int) -> KnownAnswer:
-    """The same within so many tokens: facts go first, then proof; the answer and how sure it is stay."""
+    """The same within so many tokens: facts go first, then proof, then how the reason goes on; the answer and how
+    sure it is stay."""
     while size(plain(told)) > room and (told.facts or told.proof):
         shorter = {"facts": told.facts[:-1]} if told.facts else {"proof": told.proof[:-1]}
         told = replace(told, **shorter)
+    while size(plain(told)) > room and told.reason and len(told.reason) > _REASON:
+        told = replace(told, reason=told.reason[:-_REASON].rstrip(" …") + " …")
     return told
 
 

@@ -115,7 +115,12 @@ def export(memory: Memory, path: Path, format: str, force: bool) -> Told:
         raise Refused(f"{path} exists already; name another file, or use --force")
     count = memory.export(path, format)
     what = "lines" if format == "jsonl" else "memories"
-    return {"path": str(path), "format": format, "count": count}, [f"{path}  {count:,} {what}"]
+    there = memory.stats()["visible"] if vault else {}
+    left_out = {type_: there[type_] for type_ in ("Turn", "Fact") if there.get(type_)}
+    value = {"path": str(path), "format": format, "count": count, **({"left_out": left_out} if vault else {})}
+    rest = " and ".join(render.plural(number, type_.lower()) for type_, number in left_out.items())
+    told = [f"a vault holds notes only: left out {rest}; name a file (.md, .jsonl) for all"] if rest else []
+    return value, [f"{path}  {count:,} {what}", *told]
 
 
 @reads

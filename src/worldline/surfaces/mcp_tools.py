@@ -27,6 +27,7 @@ from worldline.surfaces import budget, render, verbs
 from worldline.surfaces.budget import Cited, fitted, size
 from worldline.surfaces.verbs import Depth, Many, Verdict, Way, shape
 from worldline.text import inert
+from worldline.write import change
 
 Payload = dict[str, Any]
 ScopeKind = Literal["user", "agent", "app", "run"]
@@ -41,7 +42,6 @@ _PREVIEW = 240
 _SHORTEST = 16
 _NAME = 80
 _SHOWN_IDS = 20
-_EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
 
 
 # Parts of what they take ---------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def context(
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
     most = max_tokens // 2
     while True:
-        found = memory.context(about, max_tokens=max(20, most))
+        found = memory.context(about, max_tokens=most)
         sections = [
             BriefSection(
                 title=section.title,
@@ -312,10 +312,10 @@ def context(
             )
             for section in found.sections
         ]
-        payload = _payload(
-            [found.text or "nothing to know yet"], Briefing(user=found.user, sections=sections)
-        )
-        if size(payload) <= max_tokens or most < 20:
+        more = not sections and memory.context(about).sections
+        nothing = "max_tokens is too small" if more else "nothing to know yet"
+        payload = _payload([found.text or nothing], Briefing(user=found.user, sections=sections))
+        if size(payload) <= max_tokens or not sections:
             return payload
         most = most * 3 // 4
 
@@ -434,12 +434,7 @@ def retire_all(
     """End every memory of a scope, or only those of a type or with labels. Nothing is erased."""
     if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
-    types, labels = (type,) if type else _EVERYTHING, dict(metadata)
-    found = (node for kind in types for node in verbs.every(memory, kind, metadata=labels))
-    ids = list(
-        dict.fromkeys(node.lineage for node in found)
-    )  # all or none, as one changeset, which one undo takes back
-    done = memory.retire(ids, when, reason=reason, dry_run=dry_run).ids if ids else ()
+    done = change.retire_all(memory.handle, type, dict(metadata), when, reason, dry_run=dry_run)
     value = Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
     return _payload(
         [f"{'would retire' if dry_run else 'retired'} {render.plural(len(done), 'memory')}"], value

@@ -15,6 +15,7 @@ never a guess, until that one is undone too.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -34,6 +35,7 @@ from worldline.model import (
     Metadata,
     Node,
     NodeDraft,
+    Op,
     Place,
     Put,
     Receipt,
@@ -46,17 +48,18 @@ from worldline.model import (
 )
 from worldline.ports import Tx, View
 from worldline.reading.families import families
-from worldline.rules.handlers import Footing, lost, standing, tighten
+from worldline.rules.handlers import Footing, lost, place_fact, standing, tighten
 from worldline.rules.slots import sentence
 from worldline.store import indexing, ledger, registry
 from worldline.store.erasing import not_erased
 from worldline.store.indexing import wake
-from worldline.store.ledger import beliefs_in
+from worldline.store.ledger import beliefs_in, in_its_place
 from worldline.store.registry import Target
-from worldline.store.slots import Parts, parts_of, world_of_node
+from worldline.store.slots import Parts, holds_one, parts_of, value_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
 from worldline.store.view import as_belief
 from worldline.text import fold
+from worldline.write.gate import screened
 from worldline.write.given import believe
 
 # Ground ===============================================================================================
@@ -208,20 +211,50 @@ def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) 
         if not belief.current and (now := _in_its_place(tx, line, belief, draft)):
             key = now
             continue
-        if same and draft.valid == belief.valid and belief.current:
+        pieces = _pieces(tx, node, belief, draft.valid)
+        missing = pieces.keys() - {b.valid for n, b in held(tx, line) if same and b.scope == belief.scope}
+        if not missing:
             continue
-        if belief.current:
+        if belief.current and belief.valid not in pieces.keys() - missing:
             tx.close(Close(belief, reason=revision.reason or "corrected"), "correct")
-        _make_room(tx, line, belief, draft.valid.start)
-        if same:
-            tx.believe(key, line, draft)
-        else:
-            key = _put_version(tx, draft, line)
-            tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
+            _make_room(tx, line, belief, max(pieces).start)
+        for draft.valid in sorted(missing):
+            if same:
+                tx.believe(key, line, draft)
+            else:
+                key = _put_version(tx, draft, line)
+                tx.link(EdgeDraft(key, "derived_from", node.key, Interval(tx.stamp), belief.scope))
+            tx.apply(pieces[draft.valid], "correct")
         changed = True
     if changed:
         keep_back(tx, line)
     return key, changed
+
+
+def _pieces(tx: Tx, node: Node, belief: Belief, valid: Interval) -> dict[Interval, list[Op]]:
+    """When a memory is believed that is to hold then, and what follows; another that begins in between stays."""
+    fitted, ops = _fitted(tx, node, belief, valid)
+    pieces = {fitted: ops}
+    if belief.current and fitted.end <= belief.valid.start < valid.end:
+        later, more = _fitted(tx, node, belief, Interval(belief.valid.start, valid.end))
+        pieces[later] = more
+    if max(pieces).end < valid.end:
+        tx.changes.append(f"it ends at {show(max(pieces).end)}, where another begins")
+    return pieces
+
+
+def _fitted(tx: Tx, node: Node, belief: Belief, valid: Interval) -> tuple[Interval, list[Op]]:
+    """When a memory holds that is to hold then: of a slot's one value, as if it were told now, with what follows."""
+    if node.type != "Fact" or not holds_one(tx, node.key):
+        return valid, []
+    parts = parts_of(tx, node.key)
+    subject, _ = tx.find(bytes.fromhex(parts.subject)) or (0, 0)
+    beside = tx.slot(subject, parts.slot, belief.scope, node.key)
+    others = [row for row in beside if row.node != node.key and row.belief.status != "quarantined"]
+    fitted, ops, conflicts = place_fact(others, [], valid, functional=True, stated=True)
+    since = Interval(valid.start)
+    links = [Put(edge=EdgeDraft(node.key, "contradicts", r.node, since, belief.scope)) for r in conflicts]
+    return fitted or valid, [*ops, *links]
 
 
 def _make_room(tx: Tx, line: int, corrected: Belief, start: Instant) -> None:
@@ -296,13 +329,18 @@ def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
     return key
 
 
-def retire_memory(tx: Tx, line: int, when: Instant | None, reason: str | None) -> bool:
-    """No longer true from `when` on; what is over already stays, what was to come after it is given up."""
+def retire_memory(
+    tx: Tx, line: int, when: Instant | None, reason: str | None, *, ahead: bool = False
+) -> bool:
+    """No longer true from `when` on; what is over already stays, what was to come after it is given up.
+
+    What only lies `ahead` of now may be given up whole.
+    """
     at, changed = tx.stamp if when is None else when, False
     beliefs = [belief for _, belief in held(tx, line)]
     ends = any(belief.valid.start < at for belief in beliefs)
     for belief in beliefs:
-        if ends and belief.valid.start >= at:
+        if belief.valid.start >= at and (ends or (ahead and belief.valid.start >= tx.stamp)):
             tx.close(Close(belief, reason=reason or "retired"), "retire")
             changed = True
         elif _ending(belief, at) is not None:
@@ -336,10 +374,15 @@ def withdraw(tx: Tx, line: int, reason: str | None) -> bool:
 def mark(tx: Tx, line: int, status: Status, reason: str | None) -> bool:
     """Believes it with another status from now on: quarantined or confirmed."""
     changed = False
-    for _, belief in held(tx, line):
-        if belief.status != status:
-            tx.close(Close(belief, status=status, reason=reason), status)
-            changed = True
+    for node, belief in held(tx, line):
+        if belief.status == status:
+            continue
+        released = status == "confirmed" and belief.status == "quarantined"
+        valid, ops = _fitted(tx, node, belief, belief.valid) if released else (belief.valid, [])
+        end = valid.end if valid.end < belief.valid.end else None
+        tx.close(Close(belief, valid_to=end, status=status, reason=reason), status)
+        tx.apply(ops, status)
+        changed = True
     if changed and status == "quarantined":
         keep_back(tx, line)
     if status == "confirmed":
@@ -363,13 +406,23 @@ def end_edge(
         if wrong or edge.type != "supersedes":
             draft = EdgeDraft(
                 edge.src_line, edge.type, edge.dst_line, edge.valid, edge.scope, edge.metadata,
-                put_at=edge.known.start,
+                put_at=_put_at(tx, edge),
             )  # fmt: skip
             if edge.type not in tx.types:
                 raise Refused(f"this process has no handler for {edge.type!r}; register its EdgeType first")
             tx.apply(tx.types[edge.type].on_delete(draft, tx), edge.type)
         changed = True
     return changed
+
+
+def _put_at(tx: Tx, edge: Edge) -> Instant:
+    """Since when an edge has been believed, however often its interval was shortened."""
+    since = edge.known.start
+    rows = [row for row in beliefs_in(tx, edge) if row.scope == edge.scope]
+    before = {row.known.end: row.known.start for row in rows if row.valid.start == edge.valid.start}
+    while since in before:
+        since = before[since]
+    return since
 
 
 # What somebody names ==================================================================================
@@ -407,6 +460,38 @@ def retire(tx: Tx, handle: Handle, ref: Any, at: Instant | None, reason: str | N
         return bytes.fromhex(ref.id), end_edge(tx, believed, at, wrong=False, reason=reason)
     target = handle.target(tx, ref)
     return tx.id_of(target.line), retire_memory(tx, target.line, at, reason)
+
+
+_EVERYTHING = (None, "Fact", "Entity", "Topic", "Summary")
+"""What is listed of itself, and what only on request."""
+
+
+def retire_all(
+    handle: Handle,
+    type_: str | None,
+    labels: Metadata,
+    when: When | None,
+    reason: str | None,
+    *,
+    dry_run: bool,
+) -> list[str]:
+    """Ends all that is believed here (of a type, with these labels), what is kept back and what has yet to begin too;
+    its ids."""
+    at, kinds = None if when is None else instant(when), (type_,) if type_ else _EVERYTHING
+    reason = screened(reason)[0] if handle.config.redact else reason
+    ended: list[str] = []
+
+    def believed(view: View) -> list[int]:
+        pages = [registry.page(view, kind and [kind], labels, sys.maxsize) for kind in kinds]
+        return [node.line for page in pages for node in page if node.known.end == FOREVER]
+
+    def work(tx: Tx, place: Place) -> Done:
+        ended[:] = [tx.id_of(line).hex() for line in lines if retire_memory(tx, line, at, reason, ahead=True)]
+        return None, bool(ended)
+
+    if lines := list(dict.fromkeys(handle.read(believed, closed=True, quarantined=True))):
+        handle.write("retire", work, dry_run=dry_run)
+    return ended
 
 
 def until(handle: Handle, done: Receipt, expires: When) -> Receipt:
@@ -455,43 +540,113 @@ def _believed(tx: Tx, handle: Handle, edge: Edge) -> list[Edge]:
 
 def _is_fact(tx: Tx, target: Target) -> bool:
     """Whether a target is a fact."""
-    return any(node.type == "Fact" for node, _ in held(tx, target.line))
+    return any(node.type == "Fact" for _, node in tx.history(target.line))
 
 
 def _revised(
     tx: Tx, target: Target, revision: Revision, place: Place, handle: Handle, *, wrong: bool
 ) -> Done:
-    """Ends or withdraws the fact and believes the new value instead."""
+    """Ends or withdraws the fact and believes the new value instead, wherever the old one was believed."""
     if revision.name is not None:
         raise Refused("a fact has no name of its own; give its new value as content")
-    node, belief = held(tx, target.line)[-1]
+    node = tx.history(target.line)[-1][1]
     parts = parts_of(tx, node.key)
     value = _value(parts, revision.content or "")
-    if fold(value) == fold(parts.value) and revision.valid_from is None and revision.valid_to is None:
-        return tx.id_of(node.line), False
-    start = (
-        revision.valid_from
-        if revision.valid_from is not None
-        else belief.valid.start
-        if wrong
-        else max(tx.stamp, belief.valid.start + 1)
-    )
-    if wrong:
-        withdraw(tx, target.line, revision.reason or "it was wrong")
-    else:
-        retire_memory(tx, target.line, start, revision.reason or "it changed")
-    given = Fact(
-        parts.subject,
-        parts.slot if parts.slot in families().all and "_" in parts.slot else parts.phrase,
-        None if parts.literal else value,
-        value if parts.literal else None,
-        valid_from=start,
-        valid_to=revision.valid_to,
-        precision=belief.precision if wrong and revision.valid_from is None else None,
-        reason=revision.reason,
-    )
-    key, changed = believe(tx, given, place, handle)
-    return tx.id_of(key), changed
+    if fold(value) == fold(parts.value):
+        same, limit = replace(revision, content=None), handle.config.max_text
+        key, changed = (
+            correct_memory(tx, target.line, target.key, same, limit)
+            if wrong
+            else amend_memory(tx, target.line, same, limit)
+        )
+        return tx.id_of(key), changed
+    said = _corrected_to(tx, node, parts, value) if wrong else _amended_to(tx, node, parts, value, revision)
+    if said:
+        return tx.id_of(said), False
+    key = 0
+    for belief, valid in (_to_withdraw if wrong else _to_end)(tx, target.line, revision):
+        if key := _saying(tx, node, parts, value, belief.scope, valid.start):
+            continue
+        given = Fact(
+            parts.subject,
+            parts.slot if parts.slot in families().all and "_" in parts.slot else parts.phrase,
+            None if parts.literal else value,
+            value if parts.literal else None,
+            valid_from=valid.start,
+            valid_to=None if valid.end == FOREVER else valid.end,
+            precision=belief.precision if valid.start == belief.valid.start else None,
+            reason=revision.reason,
+        )
+        there = replace(place, world=world_of_node(tx, node.key), scope=belief.scope)
+        key, _ = believe(tx, given, there, handle)
+    return tx.id_of(key), True
+
+
+def _to_end(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Interval]]:
+    """Ends what holds of a fact when it changes: what it was in each scope, and when the new value holds there."""
+    ended: dict[int, tuple[Belief, Interval]] = {}
+    for belief, start in _holding(tx, line, revision):
+        if belief.scope not in ended:
+            tx.close(Close(belief, valid_to=start, reason=revision.reason or "it changed"), "amend")
+            end = FOREVER if revision.valid_to is None else revision.valid_to
+            ended[belief.scope] = belief, _from_then(start, min(belief.valid.end, end))
+    if any(valid.start <= tx.stamp for _, valid in ended.values()):
+        keep_back(tx, line)
+    return list(ended.values())
+
+
+def _holding(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Instant]]:
+    """What is believed of a fact when it changes, and that moment: now, or once it has begun."""
+    held_ = [belief for _, belief in sorted(held(tx, line), key=lambda pair: pair[1].valid)]
+    since = revision.valid_from
+    if since is not None and any(belief.valid.start == since for belief in held_):
+        raise Refused("what is to change begins at that very moment; if it was never true, use correct")
+    moments = [
+        (belief, max(tx.stamp, belief.valid.start + 1) if since is None else since) for belief in held_
+    ]
+    return [(belief, start) for belief, start in moments if start in belief.valid]
+
+
+def _amended_to(tx: Tx, node: Node, parts: Parts, value: str, revision: Revision) -> int:
+    """The fact that says this already where this one ended; 0 where it has not."""
+    if _holding(tx, node.line, revision):
+        return 0
+    over = sorted((belief for _, belief in held(tx, node.line)), key=lambda belief: belief.valid)
+    said = [_saying(tx, node, parts, value, belief.scope, belief.valid.end) for belief in over]
+    if not any(said):
+        raise Refused("it does not hold then; amend what holds, or use correct to change what was believed")
+    return next(filter(None, reversed(said)))
+
+
+def _to_withdraw(tx: Tx, line: int, revision: Revision) -> list[tuple[Belief, Interval]]:
+    """Gives a fact up: what it was last in each scope, and when the right value holds there."""
+    given_up = [(belief, _widened(belief.valid, revision)) for _, belief in _to_correct(tx, line, 0)]
+    withdraw(tx, line, revision.reason or "it was wrong")
+    return given_up
+
+
+def _corrected_to(tx: Tx, node: Node, parts: Parts, value: str) -> int:
+    """The fact that took the place of this one when it was given up, if that says this; 0 while it is believed."""
+    last = _to_correct(tx, node.line, 0)[-1][1]
+    if last.current:
+        return 0
+    others = [n for n in in_its_place(tx, node.key, last.known.end) if n.valid.overlaps(last.valid)]
+    for other in others:
+        if fold(parts_of(tx, other.key).value) == fold(value):
+            return other.key
+    if others:
+        raise Refused(f"that was corrected already; it is {others[0].id[:12]} now, so name that one")
+    return 0
+
+
+def _saying(tx: Tx, node: Node, parts: Parts, value: str, scope: int, at: Instant) -> int:
+    """The fact in the slot of this one that is believed to have a value at a moment; 0 for none."""
+    subject, _ = tx.find(bytes.fromhex(parts.subject)) or (0, 0)
+    for row in tx.slot(subject, parts.slot, scope, node.key):
+        says = value_of(row.object, tx.name_of(row.object) if row.object else None, row.literal)
+        if fold(says) == fold(value) and at in row.belief.valid and row.belief.status != "quarantined":
+            return row.node
+    return 0
 
 
 def _value(parts: Parts, content: str) -> str:
@@ -568,6 +723,10 @@ def undo_all(tx: Tx, receipt: Receipt, *, agent: bool = False) -> bool:
     """Takes back every changeset that a receipt stands for."""
     if not isinstance(receipt, Receipt):
         raise InvalidInput(f"undo takes the receipt of a write, not {receipt!r}")
+    if receipt.verb == "feedback":
+        raise Refused(
+            "feedback changes no belief, so there is nothing to undo; give the other verdict instead"
+        )
     steps = (receipt.known_at, *receipt.also) if receipt.changed and not receipt.dry_run else ()
     undone = [undo(tx, at, frozenset(steps), agent=agent) for at in steps]
     return any(undone)
