@@ -37,15 +37,15 @@ from rapidfuzz.distance import Levenshtein
 
 from worldline.model import Density, Edge, Node
 from worldline.ports import View
-from worldline.read.candidates import Item, clause
+from worldline.read.candidates import Item, clause, is_left
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
 from worldline.read.sound import in_its_part, is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,
     Suited,
-    is_left,
     is_settled,
+    is_yet_to_begin,
     key_of,
     measured,
     nearness,
@@ -768,7 +768,8 @@ def _is_left_over(ground: Ground, items: Sequence[Item], told: Sequence[Item]) -
     families = {one.family.name for one in ground.question.asks}
     meant = ground.about.meant
     about = [i for i in items if i.fact and i.role == "O" and i.family in families and fold(i.other) in meant]
-    over = {item.turn for item in about if item.state in ("over", "withdrawn")} - set(ground.changes)
+    over = {i.turn for i in about if i.state in ("over", "withdrawn") or is_yet_to_begin(ground.question, i)}
+    over -= set(ground.changes)
     held = any(item.state == "holds" for item in about)
     said = all(not item.fact and item.turn in over for item in told)
     return ground.question.mode == "now" and said and not held
