@@ -668,3 +668,56 @@ def test_before_it_held_a_fact_is_no_answer(told, then):
         "Where is the party?",
     ):
         assert answer(memory, question) is None
+
+
+def home(place: str, confidence: float = 0.9) -> Fact:
+    """Where Ana lives, from one day on."""
+    return Fact("Ana", "lives_in", place, valid_from="2026-01-01", functional=True, confidence=confidence)
+
+
+def test_an_answer_does_not_hide_that_what_is_believed_is_at_odds():
+    """Two homes of one day: both are named and shown; what hangs on one of them alone is no answer."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome"))
+        memory.fact(home("Oslo"))
+        found = memory.recall("Where does Ana live?")
+
+        assert len(memory.conflicts()) == 1
+        assert set((found.answer or "").split(" or ")) == {"Rome", "Oslo"}
+        assert {fact.text for fact in found.facts} == {"Ana lives in Rome", "Ana lives in Oslo"}
+        assert {fact.id for fact in found.facts} == set(found.proof)
+        assert "Believed, but contradicted: Ana lives in Rome" in found.text
+        assert memory.recall("Who lives in Rome?").answer is None
+
+
+def test_what_is_at_odds_no_longer_is_answered_again():
+    """Where one side is kept back, or over, the other one is the answer."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome"))
+        (rome,) = memory.list("Fact").items
+        memory.fact(home("Oslo"))
+        memory.quarantine(rome)
+
+        assert memory.recall("Where does Ana live?").answer == "Oslo"
+        assert memory.recall("Where does Ana live?").text.count("contradicted") == 0
+
+
+def test_two_tellers_at_odds_are_both_named(told):
+    """The text that leads is one side of it, and the answer has the other as well."""
+    memory = told(
+        ("2026-03-02", "Tom", "Ana was born in Rome."), ("2026-03-03", "Ben", "Ana was born in Oslo.")
+    )
+    assert set((answer(memory, "Where was Ana born?") or "").split(" or ")) == {"Rome", "Oslo"}
+
+
+def test_what_is_kept_back_is_shown_and_not_believed():
+    """Whoever looks at it is told so; it is no answer, neither alone nor against what is believed."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome", 0.5))
+        alone = memory.recall("Where does Ana live?", include_quarantined=True)
+        memory.fact(home("Oslo"))
+        found = memory.recall("Where does Ana live?", include_quarantined=True)
+
+        assert (alone.answer, found.answer) == (None, "Oslo")
+        assert all("Kept back, not believed: Ana lives in Rome" in one.text for one in (alone, found))
+        assert "Kept back" not in memory.recall("Where does Ana live?").text

@@ -543,7 +543,8 @@ class ViewGraph:
     def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         """Facts about these entities, and facts whose object is one of them, if it has no more than `limit`."""
         new = [entity for entity in entities if (entity, limit) not in self._stood_at]
-        for one in people.around(self._view, [int(entity) for entity in new], 4 * limit):
+        believed = self._view.bind(quarantined=False)
+        for one in people.around(believed, [int(entity) for entity in new], 4 * limit):
             subject, object_ = str(one.subject), str(one.object)
             self._names.setdefault(subject, one.subject_name)
             self._names.setdefault(object_, one.object_name)
