@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from worldline import Config, Memory
+from worldline import Config, Fact, Memory
+from worldline.clock import system_clock
+from worldline.testing import FrozenClock
 
 NOON = "T12:00:00+01:00"
 
@@ -14,8 +16,9 @@ def told():
     """Opens a store, tells it (day, speaker, text) lines, and gives it back."""
     opened = []
 
-    def tell(*lines: tuple[str, str, str], user: str | None = None) -> Memory:
-        memory = Memory.open(":memory:", Config(embedder="none", log_uses=False))
+    def tell(*lines: tuple[str, str, str], user: str | None = None, today: str = "") -> Memory:
+        clock = FrozenClock(today + NOON) if today else system_clock
+        memory = Memory.open(":memory:", Config(embedder="none", log_uses=False), clock=clock)
         opened.append(memory)
         mine = memory.scoped(user=user) if user else memory
         for day, speaker, text in lines:
@@ -605,3 +608,116 @@ def test_numbered_things_are_told_apart(told):
     )
     assert any("Truck 1 is assigned to Wim" in fact.content for fact in memory.list(type="Fact").items)
     assert "Wim" in memory.recall("Who has truck 1?").hits[0].node.content
+
+
+AHEAD = (
+    ("2026-03-02", "Nora", "I am moving to Berlin on 1 July 2026."),
+    ("2026-03-02", "Nora", "My manager is Eva from 1 July on."),
+    ("2026-03-02", "Nora", "The party is at the Anchor on 20 June."),
+    ("2026-03-02", "Nora", "Lena takes over the search team in July."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("Where do I live?", None),
+        ("Where does Nora live now?", None),
+        ("Who lives in Berlin?", None),
+        ("Who is my manager?", None),
+        ("Who leads the search team?", None),
+        ("Where am I moving?", "Berlin"),
+        ("Who is moving to Berlin?", "Nora"),
+        ("When am I moving?", "1 July 2026"),
+        ("Who takes over the search team?", "Lena"),
+        ("Who will lead the search team?", "Lena"),
+        ("Where is the party?", "Anchor"),
+        ("When is the party?", "20 June 2026"),
+    ],
+)
+def test_what_has_not_begun_answers_only_of_what_is_ahead(told, question, right):
+    """What will hold from some day on does not hold yet; where, when and how it begins may be asked at any time."""
+    assert answer(told(*AHEAD, today="2026-05-01"), question) == right
+
+
+def test_a_fact_given_for_a_day_to_come_is_no_answer_before_that_day():
+    """Where nothing is known of now, nothing is told of it."""
+    with Memory.open(
+        ":memory:", Config(embedder="none"), clock=FrozenClock("2026-06-01T00:00:00Z")
+    ) as memory:
+        memory.fact(Fact("Ana", "lives_in", "Oslo", valid_from="2027-01-01", functional=True))
+
+        assert memory.recall("Where does Ana live now?").answer is None
+        assert memory.recall("Where will Ana live?").answer == "Oslo"
+        assert memory.at(valid="2027-06-01").recall("Where does Ana live?").answer == "Oslo"
+
+
+@pytest.mark.parametrize("then", ["1900-01-01", "2020-01-01"])
+def test_before_it_held_a_fact_is_no_answer(told, then):
+    """A moment that is chosen is answered by what held at it, whenever it was told."""
+    memory = told(
+        ("2026-02-10", "Ben", "Rosa lives in Berlin."),
+        ("2026-02-10", "Nora", "I moved to Porto on 1 February 2026."),
+        ("2026-02-10", "Ben", "The party is at the Anchor on 20 June."),
+    ).at(valid=then)
+
+    for question in (
+        "Where does Rosa live?",
+        "Where does Nora live?",
+        "Where did Nora live?",
+        "Where is the party?",
+    ):
+        assert answer(memory, question) is None
+
+
+def home(place: str, confidence: float = 0.9) -> Fact:
+    """Where Ana lives, from one day on."""
+    return Fact("Ana", "lives_in", place, valid_from="2026-01-01", functional=True, confidence=confidence)
+
+
+def test_an_answer_does_not_hide_that_what_is_believed_is_at_odds():
+    """Two homes of one day: both are named and shown; what hangs on one of them alone is no answer."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome"))
+        memory.fact(home("Oslo"))
+        found = memory.recall("Where does Ana live?")
+
+        assert len(memory.conflicts()) == 1
+        assert set((found.answer or "").split(" or ")) == {"Rome", "Oslo"}
+        assert {fact.text for fact in found.facts} == {"Ana lives in Rome", "Ana lives in Oslo"}
+        assert {fact.id for fact in found.facts} == set(found.proof)
+        assert "Believed, but contradicted: Ana lives in Rome" in found.text
+        assert memory.recall("Who lives in Rome?").answer is None
+
+
+def test_what_is_at_odds_no_longer_is_answered_again():
+    """Where one side is kept back, or over, the other one is the answer."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome"))
+        (rome,) = memory.list("Fact").items
+        memory.fact(home("Oslo"))
+        memory.quarantine(rome)
+
+        assert memory.recall("Where does Ana live?").answer == "Oslo"
+        assert memory.recall("Where does Ana live?").text.count("contradicted") == 0
+
+
+def test_two_tellers_at_odds_are_both_named(told):
+    """The text that leads is one side of it, and the answer has the other as well."""
+    memory = told(
+        ("2026-03-02", "Tom", "Ana was born in Rome."), ("2026-03-03", "Ben", "Ana was born in Oslo.")
+    )
+    assert set((answer(memory, "Where was Ana born?") or "").split(" or ")) == {"Rome", "Oslo"}
+
+
+def test_what_is_kept_back_is_shown_and_not_believed():
+    """Whoever looks at it is told so; it is no answer, neither alone nor against what is believed."""
+    with Memory.open(":memory:", Config(embedder="none")) as memory:
+        memory.fact(home("Rome", 0.5))
+        alone = memory.recall("Where does Ana live?", include_quarantined=True)
+        memory.fact(home("Oslo"))
+        found = memory.recall("Where does Ana live?", include_quarantined=True)
+
+        assert (alone.answer, found.answer) == (None, "Oslo")
+        assert all("Kept back, not believed: Ana lives in Rome" in one.text for one in (alone, found))
+        assert "Kept back" not in memory.recall("Where does Ana live?").text

@@ -128,11 +128,11 @@ def test_a_value_is_told_whole():
     assert values("The scanner in the office is slow.", {"spot"}) == ["the office"]
 
 
-def around(node, start, end, slot="works_at", withdrawn=False):
+def around(node, start, end, slot="works_at", withdrawn=False, said_at=None):
     """A fact of Ana's that was said by turn 7."""
     return FactAround(
         node, 1, "Ana", slot, "works at", 0, "Norvia", "text", False, True, start, end, 0, "day",
-        "Ana works at Norvia", 7, (0, 10), start, 0, node, withdrawn, f"{node:02x}",
+        "Ana works at Norvia", 7, (0, 10), start if said_at is None else said_at, 0, node, withdrawn, f"{node:02x}",
     )  # fmt: skip
 
 
@@ -140,7 +140,13 @@ def test_what_is_kept_of_a_fact_is_what_would_be_made_of_it():
     """At any moment, before and after a fact begins and ends, beside its turn, and where the fact is told otherwise."""
     day = 86_400_000_000
     first = [around(1, 2 * day, 5 * day), around(2, 3 * day, FOREVER), around(3, 0, 4 * day, "was lives_in")]
-    again = [first[0], around(2, 3 * day, 4 * day), around(3, 0, 4 * day, "was lives_in", withdrawn=True)]
+    first += [around(4, 5 * day, FOREVER, "is|at", said_at=2 * day)]
+    again = [
+        first[0],
+        first[3],
+        around(2, 3 * day, 4 * day),
+        around(3, 0, 4 * day, "was lives_in", withdrawn=True),
+    ]
     turn = {7: SaidTurn(7, "I work at Norvia.", "Ana", day, 0, False, cut_all(["I work at Norvia."])[0])}
     kept, states = {}, set()
     for facts, now in itertools.product((first, again, first), (0, 2 * day, 3 * day, 4 * day, 5 * day, day)):
@@ -149,4 +155,4 @@ def test_what_is_kept_of_a_fact_is_what_would_be_made_of_it():
             states |= {item.state for item in items}
 
             assert items == list(of_facts(facts, turns, now, but))
-    assert states == {"holds", "over", "ahead", "passed", "withdrawn"}
+    assert states == {"holds", "over", "ahead", "later", "passed", "withdrawn"}

@@ -37,15 +37,15 @@ from rapidfuzz.distance import Levenshtein
 
 from worldline.model import Density, Edge, Node
 from worldline.ports import View
-from worldline.read.candidates import Item, clause
+from worldline.read.candidates import Item, clause, is_left
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
 from worldline.read.sound import in_its_part, is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,
     Suited,
-    is_left,
     is_settled,
+    is_yet_to_begin,
     key_of,
     measured,
     nearness,
@@ -543,7 +543,8 @@ class ViewGraph:
     def around(self, entities: Collection[str], limit: int) -> tuple[Sequence[Step], Sequence[Step]]:
         """Facts about these entities, and facts whose object is one of them, if it has no more than `limit`."""
         new = [entity for entity in entities if (entity, limit) not in self._stood_at]
-        for one in people.around(self._view, [int(entity) for entity in new], 4 * limit):
+        believed = self._view.bind(quarantined=False)
+        for one in people.around(believed, [int(entity) for entity in new], 4 * limit):
             subject, object_ = str(one.subject), str(one.object)
             self._names.setdefault(subject, one.subject_name)
             self._names.setdefault(object_, one.object_name)
@@ -768,7 +769,8 @@ def _is_left_over(ground: Ground, items: Sequence[Item], told: Sequence[Item]) -
     families = {one.family.name for one in ground.question.asks}
     meant = ground.about.meant
     about = [i for i in items if i.fact and i.role == "O" and i.family in families and fold(i.other) in meant]
-    over = {item.turn for item in about if item.state in ("over", "withdrawn")} - set(ground.changes)
+    over = {i.turn for i in about if i.state in ("over", "withdrawn") or is_yet_to_begin(ground.question, i)}
+    over -= set(ground.changes)
     held = any(item.state == "holds" for item in about)
     said = all(not item.fact and item.turn in over for item in told)
     return ground.question.mode == "now" and said and not held

@@ -31,6 +31,7 @@ from worldline.lexicon import words as listed_words
 from worldline.read.cues import is_everyday
 from worldline.reading.claim import PLAN, stem
 from worldline.reading.families import Family, families
+from worldline.reading.questions import PLACE_PREPS
 from worldline.rules.happenings import SaidSentence
 from worldline.store.search import FactAround
 from worldline.text import fold, stop
@@ -178,7 +179,8 @@ class Item(Struct, frozen=True, gc=False):
     phrase: str = ""
     fact: int = 0
     state: str = "holds"
-    """holds, over, ahead (begins later), passed (happened or held once), denied, withdrawn."""
+    """holds, over, ahead (a plan, or what happens on a day to come), later (holds only from a day to come on), passed
+    (happened or held once), denied, withdrawn."""
     start: Instant = 0
     at: int = 0
     """Where it stands in its sentence."""
@@ -241,9 +243,10 @@ def of_facts(
 
 
 def _kept(fact: FactAround, now: Instant) -> Ends:
-    """What may be kept of a fact, until it begins or ends."""
-    passed = [at for at in (fact.start, fact.end) if at <= now]
-    ahead = [at for at in (fact.start, fact.end) if at > now]
+    """What may be kept of a fact, until it begins or ends or is told."""
+    turns = fact.start, fact.end, fact.said_at
+    passed = [at for at in turns if at <= now]
+    ahead = [at for at in turns if at > now]
     return Ends(
         fact, max(passed, default=-FOREVER), min(ahead, default=FOREVER + 1), tuple(_ends(fact, None, now))
     )
@@ -283,8 +286,30 @@ def _state(fact: FactAround, now: Instant) -> str:
         return "over"
     if fact.slot.startswith(("was ", "did ")):
         return "passed"
-    later = fact.start > now and fact.kind != "date"
-    return "ahead" if later or fact.slot.startswith(PLAN) else "holds"
+    if fact.slot.startswith(PLAN):
+        return "ahead"
+    if fact.start <= now or fact.kind == "date":
+        return "holds"
+    family = _family(fact.slot)
+    happens = family.name in _HAPPENS if family is not None else bool(fact.dated and fact.precision)
+    return "ahead" if happens and fact.said_at <= now else "later"
+
+
+_HAPPENS = frozenset({"plans", "travels_to", "treatment", "visited"})
+"""Families of what is told while it is ahead, as is what no family knows: "the party is at the Anchor on 20 June"."""
+
+
+@lru_cache(maxsize=1024)
+def tells_a_beginning(family: str, said: str) -> bool:
+    """Whether a question has the words in which something of a family begins: to move is not to live there."""
+    known, own = families().all.get(family), {stem(word) for word in _WORD.findall(said.lower())}
+    begins, holds = (known.begins, known.states) if known is not None else ((), ())
+    return any(wording <= own for wording in set(map(_wording, begins)) - set(map(_wording, holds)))
+
+
+def _wording(pattern: str) -> frozenset[str]:
+    """The words of "S be moved over to O" that say something: the rest stands in any clause."""
+    return frozenset(stem(w) for w in pattern.split() if w not in PLACE_PREPS and w != "be" and w.islower())
 
 
 _DENIES = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b", re.I)
@@ -614,6 +639,20 @@ def _kind_of_text(value: str) -> str:
     if _WEEKDAY.fullmatch(value):
         return "weekday"
     return "name" if value[:1].isupper() else "count" if _BEGINS_WITH_NUMBER.match(value) else "thing"
+
+
+_CHANGED = re.compile(
+    r"\b(?:mov|shift|switch|chang|rais|cut|went|go(?:es|ing)?|upgrad|migrat)\w*\b[^.!?]*\bfrom\s+$", re.I
+)
+_TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
+
+
+def is_left(item: Item) -> bool:
+    """Whether something "moved from" this value "to" another."""
+    before = item.sentence[: item.at]
+    if item.fact or before.rstrip()[-4:].lower() != "from" or not _CHANGED.search(before):
+        return False
+    return bool(_TO.match(item.sentence[item.at + len(item.value) :]))
 
 
 # Where a value stands --------------------------------------------------------------------------------

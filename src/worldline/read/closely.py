@@ -20,7 +20,7 @@ from worldline.ports import CloseReader, CloseReading
 from worldline.read.candidates import Item, SaidTurn
 from worldline.read.cues import Asked
 from worldline.read.score import Board
-from worldline.read.weighing import FITS, key_of
+from worldline.read.weighing import FITS, is_yet_to_begin, key_of
 from worldline.reading.questions import Question
 from worldline.store.nights import Verbatim
 from worldline.text import tokens
@@ -164,21 +164,24 @@ def pointed_at(
 ) -> ReadValue | None:
     """What the first text says where its reading points: a typed value there, or the words themselves.
 
-    Nothing where many things are asked for, or where that value is believed to be over and the question is of now.
+    Nothing where many things are asked for, or where that value is believed to be over, or yet to begin, when it is
+    asked for.
     """
     first = turns[0] if turns else None
     reading = readings.get(first.key) if first else None
     if first is None or reading is None or reading.end <= reading.begin or question.many:
         return None
     value = _value_at(question, first, items, reading)
-    if not value or (question.mode == "now" and _is_over(value, items)):
+    if not value or _is_not_so(question, value, items):
         return None
     return ReadValue(value, first.key, first.id, reading.told, reading.share)
 
 
-def _is_over(value: str, items: Sequence[Item]) -> bool:
-    states = {item.state for item in items if item.fact and item.role == "O" and _is_one(item.value, value)}
-    return bool(states & {"over", "withdrawn"}) and "holds" not in states
+def _is_not_so(asked: Question, value: str, items: Sequence[Item]) -> bool:
+    told = [item for item in items if item.fact and item.role == "O" and _is_one(item.value, value)]
+    over = asked.mode == "now" and any(item.state in ("over", "withdrawn") for item in told)
+    unreal = over or any(is_yet_to_begin(asked, item) for item in told)
+    return unreal and all(item.state != "holds" for item in told)
 
 
 def _value_at(question: Question, turn: SaidTurn, items: Sequence[Item], reading: CloseReading) -> str:

@@ -40,7 +40,17 @@ from worldline.read.closely import SURE_ALONE, ReadValue, is_borne_out, pointed_
 from worldline.read.cues import Asked, nearest, plain
 from worldline.read.cues import read_question as read_names
 from worldline.read.score import DAY
-from worldline.read.weighing import DETAILS, SPANS, About, Ground, asks_for_own_name, overtaken, reach, suited
+from worldline.read.weighing import (
+    DETAILS,
+    SPANS,
+    About,
+    Ground,
+    asks_for_own_name,
+    key_of,
+    overtaken,
+    reach,
+    suited,
+)
 from worldline.reading.claim import assistants, is_one_person, is_user, stem
 from worldline.reading.families import families
 from worldline.reading.questions import Question, Whose, read_question
@@ -85,6 +95,10 @@ class Known(Struct, frozen=True):
 
     facts: tuple[Believed, ...] = ()
     answer: Told | None = None
+    disputed: frozenset[str] = frozenset()
+    """The ids of facts that openly contradict each other."""
+    kept_back: tuple[str, ...] = ()
+    """Facts that are not believed, where somebody looks at what is kept back."""
     reach: float | None = None
     """How near a value comes to being the answer, from 0 to 1; None where no value is asked for."""
     detail: bool | None = None
@@ -97,7 +111,11 @@ class Known(Struct, frozen=True):
             if self.answer
             else []
         )
-        lines += [f"Believed: {inert(fact.text)}" for fact in self.facts]
+        lines += [
+            f"Believed{', but contradicted' if fact.id in self.disputed else ''}: {inert(fact.text)}"
+            for fact in self.facts
+        ]
+        lines += [f"Kept back, not believed: {inert(text)}" for text in self.kept_back]
         room, kept = int(budget * SHARE), list[str]()
         for line in lines:
             room -= estimate_tokens(line) + 1
@@ -139,16 +157,55 @@ def known(
     detail = question.wants in DETAILS
     if turns is None:
         return Known(chosen, detail=detail)
+    aside = [fact for fact in around if fact.doubtful]
+    around = [fact for fact in around if not fact.doubtful]
+    turns = [turn for turn in turns if turn.key not in {fact.event for fact in aside}]
+    kept_back = tuple(fact.text for fact in aside if fact.end > view.valid)[:MOST_FACTS]
     ground, items = gathered(view, question, mine, turns, around)
     able = suited(ground, items)
     near, replied = reach(ground, able), reply(ground, items, able)
     told = None if replied is None else Told(replied.text, _proof(replied, hits), turn=replied.items[0].turn)
     believed = replied is not None and any(item.fact for item in replied.items)
     found = _heard(told, believed, pointed_at(question, turns, items, close), close) if close else told
-    if found is not None:
-        return Known(chosen, found, near, detail)
-    walked = _walked(asked, graph, walking, ground, items) if _is_walkable(ground) else None
-    return Known(chosen, walked, near, detail)
+    if found is None and _is_walkable(ground):
+        found = _walked(asked, graph, walking, ground, items)
+    sides = _at_odds(found, ground, around, view.valid) if found is not None else ()
+    if found is not None and sides:
+        found = _of_both(found, sides)
+        among = {side.id for side in sides}
+        chosen = (*(fact for fact in held.telling if fact.id in among), *chosen)
+    disputed = frozenset(fact.id for fact in around if fact.disputed)
+    return Known(tuple(dict.fromkeys(chosen))[:MOST_FACTS], found, disputed, kept_back, near, detail)
+
+
+def _at_odds(found: Told, ground: Ground, facts: Sequence[FactAround], now: Instant) -> Sequence[FactAround]:
+    """The disputed facts that an answer rests on, or says, and those that openly contradict them."""
+    open_ = [f for f in facts if f.disputed and f.end > now and not f.withdrawn]
+    about = ground.about.names | ground.about.meant
+    value = key_of(found.text)
+    own = [
+        f for f in open_
+        if f.id in found.proof
+        or (key_of(f.value) == value and (f.event == found.turn or fold(f.subject_name) in about))
+    ]  # fmt: skip
+    against = [f for f in open_ if f not in own and any(_contradicts(f, other) for other in own)]
+    return [*own, *against]
+
+
+def _contradicts(one: FactAround, other: FactAround) -> bool:
+    """Whether of two disputed facts each is the other side."""
+    return one.subject == other.subject and (one.slot == other.slot or one.value == other.value)
+
+
+def _of_both(found: Told, sides: Sequence[FactAround]) -> Told | None:
+    """The answer with what contradicts it, where that is another value of the same; else none is told."""
+    values = {key_of(side.value): side.value for side in sides}
+    if len(values) < 2 or key_of(found.text) not in values:
+        return None
+    named = list(values.values())
+    text = f"{', '.join(named[:-1])} or {named[-1]}"
+    proof = tuple(dict.fromkeys((*found.proof, *(side.id for side in sides))))
+    return Told(text, proof, " (what is believed is at odds)", found.turn)
 
 
 def _heard(
@@ -225,7 +282,8 @@ def _proof(found: Reply, hits: Sequence[Hit]) -> tuple[str, ...]:
 
 def said_turns(hits: Sequence[Hit], readings: Mapping[int, bytes], now: Instant) -> list[SaidTurn]:
     """The best turns that may be trusted, cut into sentences."""
-    trusted = [hit for hit in hits[:TURNS] if hit.node.key in readings or hit.node.type != "Turn"]
+    sure = [hit for hit in hits[:TURNS] if hit.node.status != "quarantined"]
+    trusted = [hit for hit in sure if hit.node.key in readings or hit.node.type != "Turn"]
     said = cut_all([hit.node.content[:LONGEST] for hit in trusted])
     return [_turn(hit, readings.get(hit.node.key), cut, now) for hit, cut in zip(trusted, said, strict=True)]
 
@@ -244,7 +302,7 @@ def gathered(
     more = [f.object for f in facts if f.object and fold(f.value) in further] if further else []
     if more:
         held = {f.node for f in facts}
-        facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held)]
+        facts = [*facts, *(f for f in facts_near(view, more, ()) if f.node not in held and not f.doubtful)]
     now = _moment(question, view.valid)
     anchors = frozenset(filter(None, (question.verb, stem(question.noun) if question.noun else "")))
     never = frozenset[str]() if asks_for_own_name(question) else whom.names | whom.me

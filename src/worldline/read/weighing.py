@@ -21,8 +21,10 @@ from worldline.read.candidates import (
     Item,
     bears,
     clause,
+    is_left,
     is_owned_otherwise,
     names_in,
+    tells_a_beginning,
 )
 from worldline.read.cues import is_everyday, kin_of, nearest, relatives
 from worldline.read.score import SLIP, is_slip
@@ -388,7 +390,7 @@ MET, LEAST = 0.5, 0.3
 
 def _gone(items: Sequence[Item], mode: str) -> frozenset[tuple[int, str]]:
     """Turns and the values in them that are no longer so, never were, or were not yet so when it is asked for."""
-    unreal = {"over", "withdrawn", "denied", *(("ahead",) if mode == "at" else ())}
+    unreal = {"over", "withdrawn", "denied", *(("ahead", "later") if mode == "at" else ())}
     told = [item for item in items if item.fact and item.role == "O"]
     gone = {(item.turn, key_of(item.value)) for item in told if item.state in unreal}
     turns = {turn for turn, _ in gone}
@@ -410,12 +412,18 @@ def _former(items: Sequence[Item]) -> frozenset[tuple[int, str]]:
 
 
 def _later(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list[Item]:
-    """What is only planned, or begins later where it is known what is so until then; none if just that is asked for."""
-    if asked.mode != "now" or asked.ahead:
-        return []
-    ahead = [i for i in items if i.fact and i.state == "ahead"]
+    """What is only planned, is ahead where it is known what is so until then, or has yet to begin; none if just that is
+    asked for."""
+    later = [i for i in items if is_yet_to_begin(asked, i)]
+    ahead = [i for i in items if i.state == "ahead" and i.fact and asked.mode == "now" and not asked.ahead]
     held = ahead and any(i.fact and i.state == "holds" and family_asked(asked, i) is not None for i in able)
-    return [i for i in ahead if held or i.slot.startswith(PLAN)]
+    return [*later, *(i for i in ahead if held or i.slot.startswith(PLAN))]
+
+
+def is_yet_to_begin(asked: Question, item: Item) -> bool:
+    """Whether it does not hold yet, and the question is neither when it will nor how it begins."""
+    later = item.state == "later" and item.kind not in _DATES and asked.mode != "at"
+    return later and not asked.ahead and not tells_a_beginning(item.family, asked.text)
 
 
 def _else(asked: Question, items: Sequence[Item], able: Sequence[Item]) -> list[Item]:
@@ -489,7 +497,7 @@ def _may_answer(ground: Ground, item: Item, wish: _Wish) -> bool:
     own = _telling(item.value)
     if not own or (item.kind in _INSIDE and wish.inside.issuperset(own)):
         return False
-    if (item.state == "ahead" and asked.mode == "at") or (
+    if (item.state in ("ahead", "later") and asked.mode == "at") or (
         not item.fact and asked.mode != "former" and is_left(item)
     ):
         return False
@@ -624,20 +632,6 @@ def _is_theirs(ground: Ground, item: Item) -> bool:
 def _spoken(sentence: str) -> str:
     """A sentence without the names of those who are spoken to."""
     return _ADDRESSED.sub(" ", sentence)
-
-
-_CHANGED = re.compile(
-    r"\b(?:mov|shift|switch|chang|rais|cut|went|go(?:es|ing)?|upgrad|migrat)\w*\b[^.!?]*\bfrom\s+$", re.I
-)
-_TO = re.compile(r"^\W*(?:\w+\W+){0,4}to\b", re.I)
-
-
-def is_left(item: Item) -> bool:
-    """Whether something "moved from" this value "to" another."""
-    before = item.sentence[: item.at]
-    if item.fact or before.rstrip()[-4:].lower() != "from" or not _CHANGED.search(before):
-        return False
-    return bool(_TO.match(item.sentence[item.at + len(item.value) :]))
 
 
 def _is_person(ground: Ground, name: str) -> bool:

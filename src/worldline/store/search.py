@@ -437,18 +437,23 @@ class FactAround(Struct, frozen=True, gc=False):
     withdrawn: bool = False
     """Taken back: it never held."""
     id: str = ""
+    disputed: bool = False
+    """Whether something else that is believed openly contradicts it."""
+    doubtful: bool = False
+    """Whether it is kept back, and seen only because somebody looks at such."""
 
 
 class HeldNow(NamedTuple):
-    """How many facts are believed of some entities now, and those of them that share a word with a question."""
+    """How many facts are believed of some entities now, and those of them that share a word with a question or are
+    disputed."""
 
     number: int = 0
     telling: Sequence[Believed] = ()
 
 
 def held_now(view: View, lines: Collection[int], most: int) -> HeldNow:
-    """The same, as `about` tells it, whatever words they have."""
-    found = [one.fact for one in about(view, lines, most)] if lines else []
+    """The same, as `about` tells it, whatever words they have; nothing that is kept back."""
+    found = [one.fact for one in about(view.bind(quarantined=False), lines, most)] if lines else []
     return HeldNow(len(found), found)
 
 
@@ -475,12 +480,19 @@ def facts_and_held(
         " (SELECT value FROM json_each(:turns))"
     )
     now = told = ""
+    sure = "b.status IS DISTINCT FROM 'quarantined'"
     if held:
-        now = f", b.confidence, b.scope, {view.seen()}{'' if view.whole else f' AND {WARM}'} AS holds"
+        now = f", b.confidence, b.scope, {view.seen()} AND {sure}{'' if view.whole else f' AND {WARM}'} AS holds"
         told = f", b.confidence, b.holds, CASE WHEN b.holds THEN {STAGE} END"
+    at_odds = " OR ".join(
+        f"EXISTS (SELECT 1 FROM edges c WHERE c.tenant = :t AND c.{end} = b.line AND c.type = 'contradicts'"
+        f" AND {view.time('c')} AND {view.scoped('c')} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
+        f" AND b.line = c.{far} AND b.kf <= :k AND b.kt > :k AND b.vt > :v AND {view.scoped('b')} AND {sure}))"
+        for end, far in (("src", "dst"), ("dst", "src"))
+    )
     chosen = (
         "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        f" b.precision, n.line, n.hash{now} FROM u"
+        f" b.precision, n.line, n.hash, b.kt > :k AND ({at_odds}) AS disputed, NOT {sure} AS doubtful{now} FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
@@ -488,8 +500,8 @@ def facts_and_held(
     )
     sql = (
         f"{concerning(drawn)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
-        f" e.node, d.metadata, e.said_at, e.utc_offset{told}, r.moved, r.looked_at FROM (SELECT count(*) AS looked_at,"
-        " (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
+        f" e.node, d.metadata, e.said_at, e.utc_offset, b.disputed, b.doubtful{told}, r.moved, r.looked_at"
+        " FROM (SELECT count(*) AS looked_at, (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
         f" LEFT JOIN ({chosen}) b ON TRUE"
         " LEFT JOIN edges d ON d.tenant = :t AND d.src = b.fact AND d.type = 'derived_from' AND d.kf <= :k"
         f" AND d.kt > :k AND {view.scoped('d')}"
@@ -590,7 +602,7 @@ def _among(
     roots = [f" {term} " for term in terms]
     found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for r in rows:
-        if r[0] is not None and r[14] and (said[r[0]].subject in lines or said[r[0]].object in lines):
+        if r[0] is not None and r[16] and (said[r[0]].subject in lines or said[r[0]].object in lines):
             found.setdefault((-r[2], -r[0], r[8]), r)
     last = rows[-1][0]
     whole = rows[-1][-1] < people.REACH and len(rows) < limit
@@ -600,8 +612,8 @@ def _among(
     for place in sorted(found)[:most]:
         r = found[place]
         fact = said[r[0]]
-        if any(root in fact.stems for root in roots):
-            told = (r[2], r[3], r[13], r[6], r[15], r[5], fact.subject)
+        if r[13] or any(root in fact.stems for root in roots):
+            told = (r[2], r[3], r[15], r[6], r[17], r[5], fact.subject)
             telling.append(ascribed((r[1], fact.text, fact.subject_name, fact.predicate, *told)).fact)
     return HeldNow(min(len(found), most), telling)
 
@@ -610,13 +622,14 @@ def _around(
     row: tuple[Any, ...], said: SaidFact, seen: dict[int, tuple[tuple[Any, ...], FactAround]]
 ) -> FactAround:
     """A fact as this row tells it; the very same one where the row tells what it told before."""
-    told, before = row[:13], seen.get(row[0])
+    told, before = row[:15], seen.get(row[0])
     if before is not None and before[0] == told:
         return before[1]
     span = orjson.loads(row[10]) if row[10] else {}
     fact = FactAround(
         row[0], *said[1:10], row[2], row[3], row[4], row[5] or "", said.text, row[9] or 0,
         (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
+        bool(row[13]), bool(row[14]),
     )  # fmt: skip
     seen[row[0]] = told, fact
     return fact
