@@ -208,6 +208,8 @@ def test_time_that_is_given_is_another_deadline(talk):
         ("I work in the chandlery on Saturdays.", "I work in the library on Fridays now."),
         ("My dentist is Mr Brandt.", "My wife has signed up with Dr Okafor."),
         ("I work at Siemens.", "I've signed up with Dr Okafor."),
+        ("I study at Ghent University.", "We're going to Lisbon this week."),
+        ("I study at Ghent University.", "I moved up to Manchester."),
     ],
 )
 def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):

@@ -475,12 +475,20 @@ def the_claim(text: str) -> Claim:
         ("She gave me good advice.", ""),
         ("I started with the budget.", ""),
         ("I'm staying in Galway.", "stays_in"),
+        ("My niece goes to Alder School.", "studies_at"),
+        ("My niece goes to Oakridge.", "studies_at"),
+        ("Ida starts at Leeds University in September.", "studies_at"),
+        ("We're going to Riga on 3 June.", "travels_to"),
+        ("I go to Bergen every summer.", "travels_to"),
+        ("My aunt will go to Japan.", "travels_to"),
+        ("I'm going to Halden College tomorrow for a fair.", "travels_to"),
+        ("Rosa goes to Bergen with her sister.", "travels_to"),
     ],
 )
 def test_words_that_may_mean_anything_mean_a_family_of_its_own_kind_of_thing(text: str, family: str) -> None:
     """ "Started" is of a medicine where a medicine was started, and of nothing in particular where a blog was."""
     read_as = {claim.family for claim in read(text, "Ana", said_at=SAID).claims}
-    assert family in read_as if family else not any(read_as)
+    assert read_as == {family} if family else not any(read_as)
 
 
 @pytest.mark.parametrize(
