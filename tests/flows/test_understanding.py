@@ -210,6 +210,8 @@ def test_time_that_is_given_is_another_deadline(talk):
         ("I work at Siemens.", "I've signed up with Dr Okafor."),
         ("I study at Ghent University.", "We're going to Lisbon this week."),
         ("I study at Ghent University.", "I moved up to Manchester."),
+        ("I have a cat named Mia.", "My neighbour has a cat named Tom."),
+        ("I have a boat called Gull.", "I have a boat called Tern."),
     ],
 )
 def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):

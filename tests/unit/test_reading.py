@@ -60,6 +60,13 @@ Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
 My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
 Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
 Wenche has two sons, Odd and Leif. | Wenche's son is Odd; Wenche's son is Leif
+I have a cat named Mia. | Ana has cat; Ana's cat is Mia
+Ida has a cat called Tom and a dog called Rex. | Ida has cat; Ida has dog; Ida's cat is Tom; Ida's dog is Rex
+I have a cat and a dog named Mia and Rex. | Ana has cat; Ana has dog
+Lena has a boat called Gull. | Lena has boat; Lena's boat is called Gull
+Our dog is a whippet called Zip. | Ana's dog is whippet; Ana's whippet is called Zip
+I met a dog called Buddy. | Ana met dog; Buddy is dog
+My aunt runs an inn called Salt and Crumb. | Ana's aunt runs inn; Ana's aunt's inn is called Salt and Crumb
 I own two ponies, Toffee and Bramble. | Ana owns Toffee; Ana owns Bramble
 I speak Czech, Polish and a bit of Slovene. | Ana speaks Czech; Ana speaks Polish; Ana speaks Slovene
 We moved into the cottage on Mill Lane last week. | Ana lives in cottage on Mill Lane

@@ -19,7 +19,8 @@ from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_some
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED
-from worldline.reading.nouns import STRETCHES, Roles
+from worldline.reading.naming import Naming
+from worldline.reading.nouns import STRETCHES
 from worldline.reading.parser import GONE_TO, Noun, Token
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
@@ -47,7 +48,7 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Roles):
+class _Reader(Naming):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
@@ -237,6 +238,7 @@ class _Reader(Roles):
             valued
             or not kind
             or claim.effect == "ends"
+            or clause.word in ("called", "named")
             or self.talk.topic != ""
             or bool(self._its_days(clause))
         )
@@ -475,16 +477,6 @@ class _Reader(Roles):
         claim = self._claim(thing, said, PLACED, value, kind, clause)
         return [replace(claim, holds="one", matter=things[0].lemma)] if value else []
 
-    def _named_pair(self, clause: Clause) -> list[Noun]:
-        """What is given a name, and the name: "We named the boat Calypso", "we're going to call him Emil"."""
-        things = [p.nouns[0] for p in clause.parts if not p.prep and p.nouns and not p.dated]
-        return things if clause.lemma in _NAMING and len(things) == 2 and things[1].proper else []
-
-    def _names_it(self, clause: Clause, thing: Noun, called: Noun) -> list[Claim]:
-        phrase = "will be called" if clause.tense == "future" else "is called"
-        claim = self._claim(self.whom(thing), phrase, "name", called.text, "entity", clause)
-        return [replace(claim, holds="one", family="name")] if claim.subject and not clause.negated else []
-
     def _being(self, clause: Clause, noun: Noun, name: str) -> list[Claim] | None:
         """What somebody or something is; None where a verb's rules apply instead."""
         if clause.word:
@@ -606,37 +598,6 @@ class _Reader(Roles):
         claim = self._claim(name, family.reads, family.name, where, "entity", clause)
         place = self._with_family(claim, family, "holds", clause, what)
         return [place] if role is None else [role, place]
-
-    def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
-        """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
-        part = next((p for p in clause.parts if not p.prep and p.kind in ("attribute", "object")), None)
-        if clause.verb == "go":
-            part = part or next((p for p in clause.parts if p.prep == "by" and p.nouns[0].proper), None)
-        if part is None or not part.nouns:
-            return []
-        called = part.nouns[0].text
-        if clause.verb == "go" and not part.nouns[0].proper:
-            return []
-        owner, role = self._holder(noun)
-        if not owner and clause.dep == "acl" and noun.lemma not in words("animals.txt"):
-            verb = self.tree.tokens[noun.at].head
-            has = self.tree.kid(verb, "nsubj") if self.tree.tokens[verb].lemma in ("have", "get") else None
-            mine = has is not None and has != noun.at
-            owner, role = (self.whom(self.tree.noun(has or 0)), noun.text) if mine else ("", "")
-        if owner and role and self._is_person(noun):
-            return [self._noun_claim(owner, role, called, "entity", clause)]
-        somebody = clause.dep == "acl" and self._is_human(noun)
-        if not owner and (somebody or noun.lemma in words("idle_nouns.txt")):
-            return []
-        thing = name if noun.pronoun else f"{owner}'s {noun.text}" if owner else noun.text
-        several = self._is_plural(noun, thing)
-        called = " and ".join(n.text for n in part.nouns) if several else called
-        claim = self._claim(thing, "are called" if several else "is called", "name", called, "entity", clause)
-        return [replace(claim, holds="one", family="name")]
-
-    def _is_plural(self, noun: Noun, name: str) -> bool:
-        they = noun.text.lower() == "they" and name.endswith("s")
-        return they or (self.tree.tokens[noun.at].tag == "NNS" and not noun.name)
 
     def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board", "is on hold"."""
@@ -856,7 +817,6 @@ class _Reader(Roles):
 
 _TIMED = re.compile(r"\d{1,2}:\d\d(?: ?[ap]m)?")
 _APART = re.compile(r"[^,]*, (?:no )?")
-_NAMING = frozenset({"name", "call", "christen"})
 _KEEPING = frozenset("keep store stash hide".split())
 _OPENING = frozenset({"ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART"})
 _WHENEVER = frozenset("since when while as until till before after".split())
