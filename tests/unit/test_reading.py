@@ -60,6 +60,18 @@ Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
 My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
 Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
 Wenche has two sons, Odd and Leif. | Wenche's son is Odd; Wenche's son is Leif
+I'm allergic to peanuts and shellfish. | Ana is allergic to peanuts; Ana is allergic to shellfish
+I'm allergic to shellfish and peanuts. | Ana is allergic to shellfish; Ana is allergic to peanuts
+Al is allergic to soy, oat and bee stings. | Al is allergic to soy; Al is allergic to oat; Al is allergic to bee stings
+Ida is intolerant to house dust and to shellfish. | Ida is intolerant to house dust; Ida is intolerant to shellfish
+I have an allergy to both eggs and shellfish. | Ana has allergy to eggs; Ana has allergy to shellfish
+I'm afraid of heights and flying. | Ana is afraid of heights; Ana is afraid of flying
+We don't eat pork or shellfish. | Ana does not eat pork; Ana does not eat shellfish
+I hate squash and capers. | Ana hates squash; Ana hates capers
+I like badminton, karate and rowing. | Ana likes badminton; Ana likes karate; Ana likes rowing
+I love pizza and hate olives. | Ana loves pizza; Ana hates olives
+I have house and car insurance. | Ana has house and car insurance
+I've got a parrot called Polly. | Ana has parrot; Ana's parrot is Polly
 I have a cat named Mia. | Ana has cat; Ana's cat is Mia
 Ida has a cat called Tom and a dog called Rex. | Ida has cat; Ida has dog; Ida's cat is Tom; Ida's dog is Rex
 I have a cat and a dog named Mia and Rex. | Ana has cat; Ana has dog
