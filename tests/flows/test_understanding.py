@@ -280,6 +280,15 @@ def test_a_start_that_is_said_revises(talk, start):
     assert [v.change for v in talk.memory.history(fact)] == ["put", "corrected"]
 
 
+def test_parents_are_two(talk):
+    """Two values in one breath are no contradiction, and another message may name them again."""
+    receipt = talk.say("My parents are Hans and Greta.")
+    talk.say("Greta and Hans are my parents.")
+
+    assert talk.believed() == {"Ana's parents are Hans", "Ana's parents are Greta"}
+    assert not any("contradicts" in change for change in receipt.changes)
+
+
 def test_what_happened_adds(talk):
     """One journey does not end another one."""
     talk.say("I visited Rome.")

@@ -60,6 +60,9 @@ Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
 My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
 Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
 Wenche has two sons, Odd and Leif. | Wenche's son is Odd; Wenche's son is Leif
+My parents are Hans and Greta. | Ana's parents are Hans; Ana's parents are Greta
+Tom and Lisa are my best friends. | Tom is Ana's best friend; Lisa is Ana's best friend
+My dogs are called Bo and Al. | Ana's dogs are Bo; Ana's dogs are Al
 I'm allergic to peanuts and shellfish. | Ana is allergic to peanuts; Ana is allergic to shellfish
 I'm allergic to shellfish and peanuts. | Ana is allergic to shellfish; Ana is allergic to peanuts
 Al is allergic to soy, oat and bee stings. | Al is allergic to soy; Al is allergic to oat; Al is allergic to bee stings
@@ -703,6 +706,7 @@ def test_dates_follow_the_tense(text: str, began: str, precision: str) -> None:
         ("Tom speaks Dutch.", "speaks", "many"),
         ("I'm allergic to walnuts.", "allergic_to", "many"),
         ("I weigh 71 kilos.", "weight", "series"),
+        ("My shoes are size 42.", "", "one"),
     ],
 )
 def test_families_say_how_many_values_hold(text: str, family: str, holds: str) -> None:
@@ -710,6 +714,35 @@ def test_families_say_how_many_values_hold(text: str, family: str, holds: str) -
     claim = the_claim(text)
 
     assert (claim.family, claim.holds) == (family, holds)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("My parents are Hans and Greta.", "has_parent"),
+        ("My hobbies are chess and climbing.", "hobby"),
+        ("Ida's best friends are Tom and Lisa.", "best_friend"),
+        ("Our offices are in Berlin and Munich.", "be|where"),
+        ("The organisers are Rosa and Tim.", "|be"),
+        ("My favourite colours are green and blue.", "colour"),
+        ("My dentists are Dr Ito and Dr Kaya.", "has_dentist"),
+    ],
+)
+def test_a_list_behind_a_plural_is_several_values(text: str, slot: str) -> None:
+    """What is said of several things at once holds of them beside each other, each in the slot of one of them."""
+    claims = read(text, "Ana", said_at=SAID).claims
+
+    assert [(claim.key, claim.holds) for claim in claims] == [(slot, "many")] * 2
+
+
+@pytest.mark.parametrize(
+    "text", ["I live in Porto and Lagos.", "My car is red and black.", "I work at Acme and Dart."]
+)
+def test_the_second_of_a_list_stands_beside_the_first(text: str) -> None:
+    """Where one value holds at a time the first of a list may take the place of another, and the rest come on top."""
+    first, second = read(text, "Ana", said_at=SAID).claims
+
+    assert (first.holds, first.cue, second.cue) == ("one", "", "adds")
 
 
 def test_what_cannot_change_is_fixed() -> None:

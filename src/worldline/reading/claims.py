@@ -326,10 +326,32 @@ class _Reader(Naming):
         adjective = self.tree.kid(clause.at, "acomp")
         others = self.tree.members(adjective)[1:] if adjective is not None and clause.word else []
         more = [self._with_word(clause, self.tree.tokens[i].low) for i in others]
-        if more:  # "I'm left-handed and colour-blind"
-            parts = [c for each in more for c in self._being(each, noun, name) or []]
-            return [*self._said_of(clause, noun, name), *parts]
-        return self._said_of(clause, noun, name)
+        parts = [c for each in more for c in self._being(each, noun, name) or []]
+        listed = bool(more) or any(len(p.nouns) > 1 for p in clause.parts) or len(clause.subjects) > 1
+        told = [*self._said_of(clause, noun, name), *parts]
+        return self._beside(told, noun) if listed else told
+
+    def _beside(self, claims: list[Claim], noun: Noun) -> list[Claim]:
+        """The values of a list hold beside each other: "My hobbies are chess and judo", "I live in Porto and Lagos"."""
+        several = self.tree.tokens[noun.at].tag == "NNS" and not noun.name
+        found: list[Claim] = []
+        for claim in claims:
+            kin = [
+                c
+                for c in claims
+                if (c.subject, c.key, c.predicate) == (claim.subject, claim.key, claim.predicate)
+            ]
+            if len(kin) > 1 and claim.holds == "one" and claim.effect != "ends" and not claim.negated:
+                first = claim is kin[0]
+                claim = (
+                    replace(claim, holds="many")
+                    if several
+                    else claim
+                    if first
+                    else replace(claim, cue="adds")
+                )
+            found.append(claim)
+        return found
 
     def _with_word(self, clause: Clause, word: str) -> Clause:
         reads = f"{clause.reads.removesuffix(clause.word)}{word}"
@@ -558,8 +580,12 @@ class _Reader(Naming):
             said = self._value(what, part, owner)[0] or what.text
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
+            several = self.tree.tokens[what.at].tag == "NNS"  # "Tom and Lisa are my best friends"
+            attr_role = self._one_such(attr_role) if several else attr_role
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            claim = replace(claim, holds="many") if what.indefinite else claim  # "a maintainer of pixelkit"
+            claim = (
+                replace(claim, holds="many") if what.indefinite or several else claim
+            )  # "a maintainer of pixelkit"
             said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
