@@ -208,6 +208,10 @@ def test_time_that_is_given_is_another_deadline(talk):
         ("I work in the chandlery on Saturdays.", "I work in the library on Fridays now."),
         ("My dentist is Mr Brandt.", "My wife has signed up with Dr Okafor."),
         ("I work at Siemens.", "I've signed up with Dr Okafor."),
+        ("I study at Ghent University.", "We're going to Lisbon this week."),
+        ("I study at Ghent University.", "I moved up to Manchester."),
+        ("I have a cat named Mia.", "My neighbour has a cat named Tom."),
+        ("I have a boat called Gull.", "I have a boat called Tern."),
     ],
 )
 def test_what_only_sounds_like_a_change_ends_nothing(talk, first, then):
@@ -274,6 +278,15 @@ def test_a_start_that_is_said_revises(talk, start):
     (fact,) = talk.memory.list("Fact").items
     assert fact.valid.start > first
     assert [v.change for v in talk.memory.history(fact)] == ["put", "corrected"]
+
+
+def test_parents_are_two(talk):
+    """Two values in one breath are no contradiction, and another message may name them again."""
+    receipt = talk.say("My parents are Hans and Greta.")
+    talk.say("Greta and Hans are my parents.")
+
+    assert talk.believed() == {"Ana's parents are Hans", "Ana's parents are Greta"}
+    assert not any("contradicts" in change for change in receipt.changes)
 
 
 def test_what_happened_adds(talk):

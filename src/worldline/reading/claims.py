@@ -19,7 +19,8 @@ from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_some
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED
-from worldline.reading.nouns import STRETCHES, Roles
+from worldline.reading.naming import Naming
+from worldline.reading.nouns import STRETCHES
 from worldline.reading.parser import GONE_TO, Noun, Token
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
@@ -47,7 +48,7 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Roles):
+class _Reader(Naming):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
@@ -237,6 +238,7 @@ class _Reader(Roles):
             valued
             or not kind
             or claim.effect == "ends"
+            or clause.word in ("called", "named")
             or self.talk.topic != ""
             or bool(self._its_days(clause))
         )
@@ -324,10 +326,32 @@ class _Reader(Roles):
         adjective = self.tree.kid(clause.at, "acomp")
         others = self.tree.members(adjective)[1:] if adjective is not None and clause.word else []
         more = [self._with_word(clause, self.tree.tokens[i].low) for i in others]
-        if more:  # "I'm left-handed and colour-blind"
-            parts = [c for each in more for c in self._being(each, noun, name) or []]
-            return [*self._said_of(clause, noun, name), *parts]
-        return self._said_of(clause, noun, name)
+        parts = [c for each in more for c in self._being(each, noun, name) or []]
+        listed = bool(more) or any(len(p.nouns) > 1 for p in clause.parts) or len(clause.subjects) > 1
+        told = [*self._said_of(clause, noun, name), *parts]
+        return self._beside(told, noun) if listed else told
+
+    def _beside(self, claims: list[Claim], noun: Noun) -> list[Claim]:
+        """The values of a list hold beside each other: "My hobbies are chess and judo", "I live in Porto and Lagos"."""
+        several = self.tree.tokens[noun.at].tag == "NNS" and not noun.name
+        found: list[Claim] = []
+        for claim in claims:
+            kin = [
+                c
+                for c in claims
+                if (c.subject, c.key, c.predicate) == (claim.subject, claim.key, claim.predicate)
+            ]
+            if len(kin) > 1 and claim.holds == "one" and claim.effect != "ends" and not claim.negated:
+                first = claim is kin[0]
+                claim = (
+                    replace(claim, holds="many")
+                    if several
+                    else claim
+                    if first
+                    else replace(claim, cue="adds")
+                )
+            found.append(claim)
+        return found
 
     def _with_word(self, clause: Clause, word: str) -> Clause:
         reads = f"{clause.reads.removesuffix(clause.word)}{word}"
@@ -475,16 +499,6 @@ class _Reader(Roles):
         claim = self._claim(thing, said, PLACED, value, kind, clause)
         return [replace(claim, holds="one", matter=things[0].lemma)] if value else []
 
-    def _named_pair(self, clause: Clause) -> list[Noun]:
-        """What is given a name, and the name: "We named the boat Calypso", "we're going to call him Emil"."""
-        things = [p.nouns[0] for p in clause.parts if not p.prep and p.nouns and not p.dated]
-        return things if clause.lemma in _NAMING and len(things) == 2 and things[1].proper else []
-
-    def _names_it(self, clause: Clause, thing: Noun, called: Noun) -> list[Claim]:
-        phrase = "will be called" if clause.tense == "future" else "is called"
-        claim = self._claim(self.whom(thing), phrase, "name", called.text, "entity", clause)
-        return [replace(claim, holds="one", family="name")] if claim.subject and not clause.negated else []
-
     def _being(self, clause: Clause, noun: Noun, name: str) -> list[Claim] | None:
         """What somebody or something is; None where a verb's rules apply instead."""
         if clause.word:
@@ -566,8 +580,12 @@ class _Reader(Roles):
             said = self._value(what, part, owner)[0] or what.text
             return [self._noun_claim(owner, role, said, kind, clause, what)]
         if attr_owner and attr_role and (noun.proper or noun.pronoun or noun.name) and not part.dated:
+            several = self.tree.tokens[what.at].tag == "NNS"  # "Tom and Lisa are my best friends"
+            attr_role = self._one_such(attr_role) if several else attr_role
             claim = self._noun_claim(attr_owner, attr_role, name, "entity", clause, what)
-            claim = replace(claim, holds="many") if what.indefinite else claim  # "a maintainer of pixelkit"
+            claim = (
+                replace(claim, holds="many") if what.indefinite or several else claim
+            )  # "a maintainer of pixelkit"
             said = f"{{S}}'s {attr_role}" if what.of is None else f"{attr_role} {self._joined_by(what)} {{S}}"
             return [replace(claim, predicate=f"{{O}} {clause.reads} {said}")]
         titled = all(w[:1].isupper() for w in what.text.split()) and len(what.text.split()) <= 3
@@ -606,37 +624,6 @@ class _Reader(Roles):
         claim = self._claim(name, family.reads, family.name, where, "entity", clause)
         place = self._with_family(claim, family, "holds", clause, what)
         return [place] if role is None else [role, place]
-
-    def _called(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
-        """ "Rosa's husband is called Miguel", "a bakery called Crumb"."""
-        part = next((p for p in clause.parts if not p.prep and p.kind in ("attribute", "object")), None)
-        if clause.verb == "go":
-            part = part or next((p for p in clause.parts if p.prep == "by" and p.nouns[0].proper), None)
-        if part is None or not part.nouns:
-            return []
-        called = part.nouns[0].text
-        if clause.verb == "go" and not part.nouns[0].proper:
-            return []
-        owner, role = self._holder(noun)
-        if not owner and clause.dep == "acl" and noun.lemma not in words("animals.txt"):
-            verb = self.tree.tokens[noun.at].head
-            has = self.tree.kid(verb, "nsubj") if self.tree.tokens[verb].lemma in ("have", "get") else None
-            mine = has is not None and has != noun.at
-            owner, role = (self.whom(self.tree.noun(has or 0)), noun.text) if mine else ("", "")
-        if owner and role and self._is_person(noun):
-            return [self._noun_claim(owner, role, called, "entity", clause)]
-        somebody = clause.dep == "acl" and self._is_human(noun)
-        if not owner and (somebody or noun.lemma in words("idle_nouns.txt")):
-            return []
-        thing = name if noun.pronoun else f"{owner}'s {noun.text}" if owner else noun.text
-        several = self._is_plural(noun, thing)
-        called = " and ".join(n.text for n in part.nouns) if several else called
-        claim = self._claim(thing, "are called" if several else "is called", "name", called, "entity", clause)
-        return [replace(claim, holds="one", family="name")]
-
-    def _is_plural(self, noun: Noun, name: str) -> bool:
-        they = noun.text.lower() == "they" and name.endswith("s")
-        return they or (self.tree.tokens[noun.at].tag == "NNS" and not noun.name)
 
     def _somewhere(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """ "is in Porto", "is at Jo's place", "is downstairs", "is with the exam board", "is on hold"."""
@@ -856,7 +843,6 @@ class _Reader(Roles):
 
 _TIMED = re.compile(r"\d{1,2}:\d\d(?: ?[ap]m)?")
 _APART = re.compile(r"[^,]*, (?:no )?")
-_NAMING = frozenset({"name", "call", "christen"})
 _KEEPING = frozenset("keep store stash hide".split())
 _OPENING = frozenset({"ADV", "PUNCT", "INTJ", "CCONJ", "AUX", "PART"})
 _WHENEVER = frozenset("since when while as until till before after".split())

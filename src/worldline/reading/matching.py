@@ -34,6 +34,7 @@ STATES = {
 }
 """Beginnings that are told as the state that they bring about."""
 _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
+_CHOOSING = frozenset({"go with", "go for"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 HABIT = re.compile(
     r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
@@ -52,6 +53,10 @@ _TIMED = re.compile(
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
+_TERMS = frozenset({"month", "season", "quarter", "half", "year", "decade"})
+"""How precisely it is said when somebody begins at a school."""
+_MORE = frozenset("advmod npadvmod advcl dobj prt neg aux xcomp".split())
+"""What else is said of what somebody does: how often, with whom, what for."""
 _WHERE = frozenset({"org_address", "postal_address", "located_in", "takes_place_in"})
 """Families that tell where a thing is, as "is in" does."""
 _STREETS = frozenset("street road avenue lane row square drive court hill way close park quay".split())
@@ -334,9 +339,13 @@ class Matching(Whom):
         further = family.object not in ("date", "time", "weekday") and part is not None and part is not first
         if pattern.verb in _VAGUE and (further or not self._is_named(family, o)):
             return None
+        if pattern.verb in _CHOOSING and further:
+            return None  # "goes to Porto with her sister"
         if pattern.verb in _VAGUE and family.object != "place" and o.lemma.lower() in _STREETS:
             return None  # "is on Elm Street"
         if pattern.weak and not self._is_of_kind(family, o, object_):
+            return None
+        if pattern.weak and family.name == "studies_at" and not self._is_school(clause, o):
             return None
         if pattern.verb == "give" and family.name == "owns" and clause.tense == "present":
             return None  # "they give me hope": what was given once is owned
@@ -442,6 +451,26 @@ class Matching(Whom):
         if family.object in ("state", "text"):
             return family.object == "text" and bool(_COUNTED.search(said))
         return not noun.proper and lemma not in everyday()
+
+    def _is_school(self, clause: Clause, noun: Noun) -> bool:
+        """ "goes to Birch Primary": a name that says so, or all that is said of what somebody does ("goes to Eton").
+
+        A name alone may be any place, and who goes to a school on Friday or for a concert is a visitor.
+        """
+        family, going = self.families.all["studies_at"], self.tree.tokens[clause.at].tag == "VBG"
+        days = [self.days[i] for i in clause.own if i in self.days]
+        once = any(day.role != "start" and day.precision not in _TERMS for day in days)
+        behind = going and any(p.prep == "for" and not p.dated for p in clause.parts)
+        if clause.lemma in _GOING and (once or behind):
+            return False
+        called = members((*family.nouns, *family.kinds))
+        if any(stem(word) in called for word in noun.text.lower().split()):
+            return True
+        plain = clause.tense == "present" and not (going or clause.plan or days)
+        more = [
+            i for i in self.tree.kids(clause.at) if self.tree.tokens[i].dep in _MORE and i not in self.days
+        ]
+        return plain and len(clause.parts) == 1 and clause.lemma in ("go", "attend") and not more
 
     def _given_up(self, clause: Clause, subject: str) -> str:
         """What stands behind "from" of a switch: "changed from a Volvo to a Tesla"."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name, stem
 from worldline.reading.families import PARTICLES, base_of, families, members, past, plural
+from worldline.reading.lists import TOWARDS, joined_object, listed
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -28,7 +29,7 @@ _WAYS = frozenset("go cycle walk drive commute come bike run ride get travel".sp
 
 def mended(tokens: Sequence[Token]) -> Sequence[Token]:
     """The words of a sentence with the mistakes taken back that can be seen; as they were where that gives no tree."""
-    for mend in (_possible, _changed):
+    for mend in (_possible, _changed, listed):
         found = mend(tokens)
         tokens = found if is_tree(found) else tokens
     return tokens
@@ -93,11 +94,24 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
         for mend in (
             _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
-            _numbered, _coloured, _compound, _set_apart, _joined_object, _picked_out, _two_objects, _o_clock,
-            _owner_by_role, _told_of, _with_me,
+            _numbered, _coloured, _compound, _set_apart, joined_object, _picked_out, _two_objects, _o_clock,
+            _owner_by_role, _told_of, _with_me, _called_so,
         ):  # fmt: skip
             mend(found, place)
     return found
+
+
+def _called_so(found: list[Token], place: int) -> None:
+    """ "got a parrot called Polly": what it is called, and no part of the name."""
+    token, name = found[place], found[found[place].head]
+    if (
+        token.low in ("called", "named")
+        and token.dep == "amod"
+        and name.dep == "appos"
+        and token.head > place
+    ):
+        found[token.head] = replace(name, dep="oprd", head=place)
+        found[place] = replace(token, dep="acl", head=name.head)
 
 
 def _with_me(found: list[Token], place: int) -> None:
@@ -481,23 +495,6 @@ def _last_object(found: Sequence[Token], place: int) -> int | None:
     return objects[-1] if objects else None
 
 
-def _joined_object(found: list[Token], place: int) -> None:
-    """ "speaks French but neither Arabic nor Dutch": a thing is joined to a thing, not to the verb."""
-    token, verb = found[place], found[place].head
-    marked = any(t.head == place and t.dep in ("preconj", "neg", "det") for t in found)
-    thing = token.pos in _THINGS or (token.pos == "ADJ" and marked)
-    if token.dep != "conj" or not thing or found[verb].pos != "VERB" or any(
-        t.head == place and t.dep in (*_SUBJECTS, "aux", "cop") for t in found
-    ):  # fmt: skip
-        return
-    objects = [i for i, t in enumerate(found[:place]) if t.head == verb and t.dep in ("dobj", "attr")]
-    if objects:
-        found[place] = replace(token, head=objects[-1])
-        for i in range(objects[-1] + 1, place):
-            if found[i].head == verb and found[i].dep == "cc":
-                found[i] = replace(found[i], head=objects[-1])
-
-
 def _picked_out(found: list[Token], place: int) -> None:
     """ "It was Amina who organised it": she did."""
     token, be = found[place], found[place].head
@@ -582,7 +579,6 @@ def _two_objects(found: list[Token], place: int) -> None:
 
 
 _THINGS = frozenset({"NOUN", "PROPN", "NUM"})
-_TOWARDS = frozenset("allergic intolerant immune sensitive addicted vulnerable averse".split())
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _AMOUNTING = frozenset(
     "smoke drink eat earn pay cost weigh walk run cycle owe spend make measure charge".split()
@@ -611,7 +607,7 @@ def _is_behind_to(tokens: Sequence[Token], place: int) -> bool:
     alone = not any(t.head == place and t.dep in ("dobj", "prep", "advmod", "xcomp") for t in tokens)
     work = token.low == "work" and head.lemma in _WAYS and alone
     onto = head.lemma in _ONTO and after is not None and (after.low == "of" or after.tag == "CD")
-    return named or led or work or onto or (head.low in _TOWARDS and alone)
+    return named or led or work or onto or (head.low in TOWARDS and alone)
 
 
 def _with_place(tokens: list[Token], place: int) -> list[Token]:

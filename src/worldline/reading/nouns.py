@@ -24,7 +24,8 @@ from worldline.dates import DateSpan, find_dates
 from worldline.lexicon import lines, words
 from worldline.reading.claim import MONEY, Claim, Effect, is_somebody, predicate_key
 from worldline.reading.clauses import Clause, Part
-from worldline.reading.matching import HABIT, Matching
+from worldline.reading.families import Family, plural
+from worldline.reading.matching import AMOUNTS, HABIT, Matching
 from worldline.reading.parser import IDLE_MODIFIERS, Noun
 from worldline.reading.whom import FRESH, NUMBER, THEY
 from worldline.text import stop
@@ -50,7 +51,8 @@ class Nouns(Matching):
         """OWNER's ROLE is VALUE, in the family that the noun names, if one does."""
         role = role.lower() if not role[:2].isupper() else role
         tense = "was" if clause is not None and clause.tense == "past" else "is"
-        phrase = f"'s {role} {tense}{' not' if clause is not None and clause.negated else ''}"
+        be = plural(tense) if clause is not None and clause.reads.split(" ")[0] in _SEVERAL else tense
+        phrase = f"'s {role} {be}{' not' if clause is not None and clause.negated else ''}"
         key = predicate_key(role.split(), "of")
         claim = self._claim(owner, phrase, key, value, kind, clause)
         measured = tense == "was" and NUMBER.match(value) and self._is_of_today()
@@ -60,7 +62,11 @@ class Nouns(Matching):
             definite=True,
             matter=what.lemma if what is not None else value.lower(),
         )
-        for named in self.families.by_noun(role):
+        known = self.families.by_noun(role)
+        if not known and clause is not None and be != tense:
+            role = self._one_such(role)
+            known = [n for n in self.families.by_noun(role) if _may_be(n.family, value, kind)]
+        for named in known:
             family = named.family
             if family.object in ("date", "time") and kind != "date" and not re.search(r"\d", value):
                 continue
@@ -80,6 +86,12 @@ class Nouns(Matching):
             )  # fmt: skip
             return self._past(found, clause)
         return replace(claim, effect="ends", cue="ends") if clause is not None and clause.over else claim
+
+    def _one_such(self, role: str) -> str:
+        """The noun of one of several that a sentence speaks of: "best friends" → "best friend"."""
+        before, gap, last = role.rpartition(" ")
+        one = (t.lemma for t in self.tree.tokens if t.low == last and t.tag == "NNS")
+        return f"{before}{gap}{next(one, last)}"
 
     def _made_by(self, clause: Clause, whole: str, part: Part) -> list[Claim]:
         """ "The club elected Simone chair", "as its treasurer", "to the chair": a role in whatever gives it."""
@@ -234,6 +246,13 @@ class Nouns(Matching):
         return []
 
 
+def _may_be(family: Family, value: str, kind: str) -> bool:
+    """Whether a value is one of what a family holds, as far as its figures show it: no lesson is 30 pounds."""
+    figures = family.object in (*AMOUNTS, "contact", "date", "time", "text")
+    return figures or not (NUMBER.match(value) or kind == "date")
+
+
+_SEVERAL = frozenset({"are", "were"})
 _SENDING = frozenset(
     "send write mail email e-mail post call ring phone text reach contact forward deliver ship message use".split()
 )

@@ -425,7 +425,7 @@ class Tree:
         out |= set(self.kids(at, "prep")[1:])
         apart = ("except", "besides", "with") if self.tokens[at].pos == "PROPN" else ("except", "besides")
         out |= {i for i in self.kids(at, "prep") if self.tokens[i].low in apart}
-        for i in self.under(at, branches | set(but)):
+        for i in sorted({*self.under(at, branches | set(but)), *self._shared(at)}):
             if i in out or self._is_below(i, out, at):
                 continue
             inner = i != at and not self._is_direct(i, at)
@@ -448,6 +448,11 @@ class Tree:
         ):
             found.pop(0)
         return found if len(found) <= _LONGEST else [at]
+
+    def _shared(self, at: int) -> list[int]:
+        """ "house and car insurance": what stands in front of a noun, where it is two of a sort."""
+        sorts = [i for i in self.kids(at, "nmod", "compound") if self.kids(i, "conj")]
+        return [k for i in sorts if self.under(i)[-1] < at for k in self.under(i)]
 
     def _is_left_out(self, i: int) -> bool:
         token = self.tokens[i]
