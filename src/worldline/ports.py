@@ -541,6 +541,9 @@ class Tx(View, Protocol):
     def owning_world(self, src: int, type_: str, dst: int) -> int:
         """The lowest world that holds both ends; refers_to belongs to its source's world."""
 
+    def is_counted(self, src: int, type_: str, dst: int) -> bool:
+        """Whether such an edge was erased: the hash of its world counts it as before."""
+
     def lies_in(self, line: int, world: int) -> None:
         """A lineage has come to lie in a world."""
 

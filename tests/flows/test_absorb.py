@@ -418,6 +418,70 @@ def test_an_older_file_is_read_through_a_copy(tmp_path: Path, mine: Memory) -> N
     assert not list(tmp_path.glob("*.backup"))
 
 
+# What was forgotten --------------------------------------------------------------------------------
+
+
+def test_what_was_forgotten_here_is_not_taken_again(mine: Memory, other: Memory, tmp_path: Path) -> None:
+    """A text that came from there goes with its facts and names, and neither absorbing nor an export brings it back."""
+    said = other.remember("Ana lives in Rome.", speaker="Bob", said_at="2026-01-01")
+    other.export(tmp_path / "before.jsonl")
+    mine.absorb(other)
+
+    done = mine.forget(said.id, confirm=True)
+    again = mine.absorb(other)
+    imported = mine.import_(tmp_path / "before.jsonl")
+
+    assert (done.facts, done.entities) == (1, 2)
+    assert not again.changed
+    assert {bad.reason for bad in again.skipped} == {"it was forgotten here"}
+    assert (imported.stored, len(imported.skipped)) == (0, 2)
+    assert not [*mine.list("Turn").items, *mine.list("Entity").items, *mine.list("Fact").items]
+    assert mine.verify().ok
+
+    other.remember("Ana likes tea.", speaker="Bob", said_at="2026-01-02")
+    mine.absorb(other)
+    assert facts(mine) == {"Ana likes tea"}
+    assert [node.name for node in mine.list("Entity").items] == ["Ana"]
+    assert mine.verify().ok
+    mine.remember("Ana lives in Rome.", speaker="Bob", said_at="2026-01-01")
+    assert facts(mine) == {"Ana likes tea", "Ana lives in Rome"}
+    assert mine.verify().ok
+
+
+def test_what_others_have_learned_comes_though_it_was_forgotten_here(mine: Memory, other: Memory) -> None:
+    """The same words of somebody else, learned by themselves, are another memory."""
+    gone = mine.scoped(user="ana").note("context", "Acme", "the gold tier")
+    mine.note("context", "mine")
+    mine.scoped(user="ana").forget(gone.id, confirm=True)
+    other.scoped(user="bo").note("context", "Acme", "the gold tier")
+
+    assert mine.absorb(other).skipped == ()
+
+    assert named(mine.scoped(user="bo"), "Acme")
+    assert not mine.scoped(user="ana").list().items
+    assert mine.verify().ok
+
+
+def test_names_that_were_forgotten_come_back_with_what_is_new(mine: Memory, other: Memory) -> None:
+    """A name that only a forgotten text had said is not taken again, until something new speaks of whom it names."""
+    fact = Fact("Zelda", "lives_in", "Oslo")
+    said = other.remember("Zelda lives in Oslo.", speaker="Bob", said_at="2026-01-01", facts=[fact])
+    other.remember("She does, I am sure.", speaker="Cid", said_at="2026-01-02", facts=[fact])
+    mine.absorb(other)
+    mine.forget(said.id, confirm=True)
+    assert not named(mine, "Zelda")
+
+    mine.absorb(other)
+    assert not named(mine, "Zelda")
+    assert mine.verify().ok
+
+    other.remember("Zelda likes tea.", speaker="Bob", said_at="2026-01-03")
+    mine.absorb(other)
+    assert named(mine, "Zelda")
+    assert "Zelda likes tea" in facts(mine)
+    assert mine.verify().ok
+
+
 # Cut short -----------------------------------------------------------------------------------------
 
 

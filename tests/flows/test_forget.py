@@ -185,6 +185,52 @@ def test_a_user_is_forgotten_and_others_are_not(tmp_path: Path) -> None:
             sound(other)
 
 
+@pytest.mark.parametrize("first", ["ana", "bob"])
+def test_what_two_say_and_one_changes(tmp_path: Path, first: str) -> None:
+    """Of what two have noted word for word only the words of the one who goes are erased, and the rest is theirs."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        ana, bob = memory.scoped(user="ana"), memory.scoped(user="bob")
+        both = [(ana, "capybara"), (bob, "budgerigar")]
+        for handle, shown in both if first == "ana" else both[::-1]:
+            said = handle.note("learning", "gate", "The code is zebra.", metadata={"caption": shown})
+        ana.amend(said.id, "The code is quagga.", reason="pangolin")
+        before = memory.hash()
+        done = memory.forget(user="ana", confirm=True)
+        assert (done.shared, memory.hash()) == (1, before)
+        sound(memory)
+        assert left_in(memory, path, "quagga", "pangolin", "capybara") == []
+        assert bob.get(said.id).content == "The code is zebra."
+        assert [hit.node.content for hit in bob.recall("zebra").hits] == ["The code is zebra."]
+        ana.amend(ana.note("learning", "gate", "The code is zebra.").id, "The code is quagga.")
+        sound(memory)
+        assert ana.get(said.id).content == "The code is quagga."
+        assert [hit.node.content for hit in ana.recall("quagga").hits] == ["The code is quagga."]
+
+
+def test_what_was_said_first_goes_and_its_later_words_stay(tmp_path: Path) -> None:
+    """Who notes what another one's note was changed to keeps that, here and in copies, when the other one goes."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        ana, bob = memory.scoped(user="ana"), memory.scoped(user="bob")
+        said = ana.note("learning", "gate", "The code is quagga.")
+        ana.amend(said.id, "The code is zebra.")
+        theirs = bob.note("learning", "gate", "The code is zebra.")
+        memory.forget(user="ana", confirm=True)
+        sound(memory)
+        assert left_in(memory, path, "quagga") == []
+        assert bob.get(theirs.id).content == "The code is zebra."
+        with opened(tmp_path / "other.db") as other:
+            other.note("learning", "other")
+            taken = other.absorb(memory)
+            assert taken.skipped == ()
+            sound(other)
+            assert other.scoped(user="bob").get(theirs.id).content == "The code is zebra."
+            again = other.note("learning", "gate", "The code is quagga.")
+            sound(other)
+            assert other.get(again.id).content == "The code is quagga."
+
+
 def test_what_is_older_than_a_moment(tmp_path: Path) -> None:
     """forget(before=) takes what was said before, within the handle's scope, and leaves the rest."""
     path = tmp_path / "m.db"
@@ -265,14 +311,21 @@ SAID = (
 SEEDS = range(int(os.environ.get("WL_FORGET_SEEDS", "12")))
 
 
+class Held:
+    """What one user has of a memory: every word of it, and how it is told now."""
+
+    def __init__(self, ref: str, words: str, now: str = "") -> None:
+        self.ref, self.words, self.now = ref, words, now
+
+
 class History:
     """A random history, and the words that are only in what was said and not forgotten."""
 
     def __init__(self, seed: int, memory: Memory, now: list[int]) -> None:
         self.rng, self.memory, self.now, self.step = random.Random(seed), memory, now, 0
         self.seed = seed
-        self.said: dict[str, tuple[str | None, str]] = {}
-        """(user, text) of what is there, by id."""
+        self.said: dict[str, dict[str | None, Held]] = {}
+        """Who has what of the memories that are there, by the id that they began with."""
         self.gone: set[str] = set()
 
     def fresh(self) -> str:
@@ -280,9 +333,12 @@ class History:
         self.step += 1
         return f"q{self.seed}x{self.step}zv".translate(str.maketrans("0123456789", "abcdefghij")).capitalize()
 
+    def of(self, user: str | None) -> Memory:
+        return self.memory.scoped(user=user) if user else self.memory
+
     def handle(self) -> tuple[str | None, Memory]:
         user = self.rng.choice([None, None, "ulf", "una"])
-        return user, self.memory.scoped(user=user) if user else self.memory
+        return user, self.of(user)
 
     def say(self) -> None:
         user, handle = self.handle()
@@ -296,30 +352,55 @@ class History:
             text, speaker=speaker, said_at=self.now[0], session=self.rng.choice([None, "s1", "s2"]),
             facts=facts, metadata=label,
         )  # fmt: skip
-        self.said[str(receipt.id)] = user, f"{text} {speaker} {facts} {label}"
+        self.said[str(receipt.id)] = {user: Held(str(receipt.id), f"{text} {speaker} {facts} {label}")}
 
     def write(self) -> None:
+        """A note, which somebody may note too, word for word or as it was changed by the first one."""
         user, handle = self.handle()
-        name, first, second = self.fresh(), self.fresh(), self.fresh()
-        receipt = handle.note("learning", name, f"It is {first}.", metadata={"of": self.fresh()})
-        text = f"{name} {first} q{self.seed}"
-        if self.rng.random() < 0.5:
-            handle.amend(receipt, f"It is {second}.", reason=self.fresh())
-            text += f" {second}"
-        self.said[str(receipt.id)] = user, text
+        name, text, label = self.fresh(), f"It is {self.fresh()}.", self.fresh()
+        receipt = handle.note("learning", name, text, metadata={"caption": label})
+        here = self.said[str(receipt.id)] = {
+            user: Held(str(receipt.id), f"{name} {text} {label} q{self.seed}", text)
+        }
+        for _ in range(2):
+            if self.rng.random() < 0.5:
+                self.change(here, user)
+            if self.rng.random() < 0.5:
+                other, told, label = self.handle()[0], here[user].now, self.fresh()
+                if other not in here:
+                    again = self.of(other).note("learning", name, told, metadata={"caption": label})
+                    here[other] = Held(str(again.id), f"{name} {told} {label} q{self.seed}", told)
+
+    def change(self, here: dict[str | None, Held], user: str | None) -> None:
+        """Somebody says it in other words, of which the others know nothing."""
+        held, text = here[user], f"It is {self.fresh()}."
+        self.now[0] += DAY
+        self.of(user).amend(held.ref, text, reason=(why := self.fresh()))
+        held.words, held.now = f"{held.words} {text} {why}", text
 
     def forget(self) -> None:
         how = self.rng.random()
-        if how < 0.15:
-            chosen = [id_ for id_, (user, _) in self.said.items() if user == "ulf"]
+        users: list[str | None] = ["ulf"] if how < 0.3 else [None, "ulf", "una"]
+        if how < 0.3:
+            chosen = [id_ for id_, here in self.said.items() if "ulf" in here]
             with contextlib.suppress(NotFound):
                 self.memory.forget(user="ulf", confirm=True)
         else:
             chosen = self.rng.sample(sorted(self.said), min(len(self.said), self.rng.choice([1, 1, 2])))
             self.memory.forget(chosen, confirm=True)
-        left = [self.said.pop(id_)[1] for id_ in chosen]
-        others = _words(" ".join(text for _, text in self.said.values()))
+        left = [here.words for id_ in chosen for user in users if (here := self.said[id_].pop(user, None))]
+        self.said = {id_: here for id_, here in self.said.items() if here}
+        others = _words(" ".join(held.words for here in self.said.values() for held in here.values()))
         self.gone = {word for word in self.gone | _words(" ".join(left)) if word not in others}
+
+    def whole(self) -> None:
+        """What everybody still has is as they have said it, and is found by its words."""
+        for here in self.said.values():
+            for user, held in here.items():
+                if held.now:
+                    assert self.of(user).get(held.ref).content == held.now
+                    hits = self.of(user).recall(held.now, without=["vectors"]).hits
+                    assert held.now in [hit.node.content for hit in hits]
 
 
 def _words(text: str) -> set[str]:
@@ -328,7 +409,7 @@ def _words(text: str) -> set[str]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_histories_leave_nothing(tmp_path: Path, seed: int, engine: str) -> None:
-    """Whatever was said, noted, amended, slept over and forgotten in whatever order, no word of it is left."""
+    """Whatever was said, noted (by several), amended, slept over and forgotten, no word of it is left; the rest is."""
     path, now = tmp_path / "m.db", [instant("2024-01-01")]
     with opened(path, clock=lambda: now[0]) as memory:
         history = History(seed, memory, now)
@@ -337,13 +418,14 @@ def test_random_histories_leave_nothing(tmp_path: Path, seed: int, engine: str) 
             what = history.rng.random()
             if what < 0.45 or not history.said:
                 history.say()
-            elif what < 0.6:
+            elif what < 0.65:
                 history.write()
             elif what < 0.75:
                 memory.consolidate()
             else:
                 history.forget()
                 sound(memory)
+                history.whole()
                 assert left_in(memory, path, *history.gone) == []
         memory.consolidate()
         sound(memory)

@@ -212,3 +212,68 @@ def test_forks_keep_what_each_has_decided(shared, mine, theirs):
     assert set(before["beliefs"]) <= set(rows(mine_)["beliefs"])
     assert mine_.verify().damage == ()
     assert not mine_.absorb(theirs_).changed
+
+
+def forgotten(memory: Memory, scope: str, which: list[int]) -> set[str]:
+    """Forgets some of what a scope sees, for that scope; the ids of the texts among it."""
+    handle = memory.scoped(user=scope) if scope else memory
+    gone = set()
+    for number in which:
+        found = [
+            node
+            for type_ in (None, "Turn", "Fact", "Entity")
+            for node in handle.list(type_, limit=1000).items
+        ]
+        if found:
+            node = found[number % len(found)]
+            with suppress(WorldlineError):
+                handle.forget(node.id, confirm=True)
+                gone |= {node.id} if node.type not in ("Entity", "Session", "project") else set()
+    return gone
+
+
+def check_forgotten(a: Memory, b: Memory, scope: str, which: list[int], grow) -> None:
+    """What b has of a, forgets and is told again stays forgotten; what a says since comes, and b proves itself."""
+    b.absorb(a)
+    gone = forgotten(b, scope, which)
+    assert b.verify().damage == ()
+    after = seen(b)
+
+    again = b.absorb(a)
+
+    assert not again.changed
+    assert seen(b) == after
+    grow(a)
+    b.absorb(a)
+    assert b.verify().damage == ()
+    assert not b.absorb(a).changed
+    assert not gone & {id_ for (who, _), ids in seen(b).items() if who == scope for id_ in ids}
+
+
+some = st.lists(st.integers(0, 20), min_size=1, max_size=3)
+
+
+@given(sayings, sayings, sayings, st.sampled_from(SCOPES), some)
+@settings(max_examples=25)
+def test_what_was_forgotten_is_not_absorbed_again(one, two, more, scope, which):
+    """Facts, things said and merges, forgotten by one scope or by all."""
+
+    def grow(memory: Memory) -> None:
+        for op, *args in more:
+            memory.handle.clock.advance(1)
+            with suppress(WorldlineError):
+                say(memory, op, args)
+
+    check_forgotten(told(one, 1000), told(two, 5000), scope, which, grow)
+
+
+@given(histories, histories, st.sampled_from(SCOPES), some)
+@settings(max_examples=25)
+def test_forgotten_notes_and_worlds_are_not_absorbed_again(one, two, scope, which):
+    """Notes with versions, worlds and edges, forgotten by one scope or by all."""
+
+    def grow(memory: Memory) -> None:
+        memory.handle.clock.advance(1)
+        memory.note("learning", "something", "new")
+
+    check_forgotten(lived(one, 1000), lived(two, 5000), scope, which, grow)

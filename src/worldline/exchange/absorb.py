@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from worldline.clock import FOREVER, NOW, Instant, Interval
 from worldline.errors import NotFound, Refused
-from worldline.exchange import exporters, restore
+from worldline.exchange import exporters, forgotten, restore
 from worldline.exchange.formats import Bad, Imported, Record
 from worldline.exchange.restore import Copy, Line, ToldRow
 from worldline.handle import Handle
@@ -31,7 +31,7 @@ from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, Propose, Receipt, Refuse
 from worldline.ports import Tx, View
 from worldline.rules import handlers
-from worldline.store import copying, people, registry
+from worldline.store import copying, erasing, people, registry
 from worldline.store.copying import SIDE, HeldRow
 from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
@@ -183,8 +183,9 @@ def _told_by(
 
 
 def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) -> Absorbed:
-    union = united(copy)
-    same = handle.read(lambda view: _already_here(handle, union))
+    union = Union(copy)
+    same = handle.read(lambda view: _already_here(handle, union, view))
+    gather(union)
     run = _Run(handle, dry_run, progress or (lambda stage, done: None))
     if copy.lines["node"]:
         with run.whole():
@@ -210,12 +211,16 @@ def _join(handle: Handle, copy: Copy, dry_run: bool, progress: Progress | None) 
     )  # fmt: skip
 
 
-def _already_here(handle: Handle, union: Union) -> int:
-    """How many versions are here already; from now on the union knows them."""
+def _already_here(handle: Handle, union: Union, view: View) -> int:
+    """How many versions are here already; from now on the union knows them, and what was forgotten here is left out."""
     types = {line["id"]: line["type"] for _, line in union.copy.lines["node"]}
     found = copying.stored_among(handle.store, handle.tenant_row()[0], types)
     for id_, (key, home) in found.items():
         union.copy.keys[id_], union.home[key] = key, home
+    gone = erasing.tombs(view.store.query, view.tenant)
+    union.wordless = set(gone.payloads)
+    for id_ in forgotten.leave_out(union.copy, gone.told):
+        union.copy.skip(id_[:12], "it was forgotten here")
     return sum(types[id_] != "Scope" for id_ in found)
 
 
@@ -289,6 +294,8 @@ class Union(Struct):
     """The lineage that each version has here."""
     born: set[int] = field(default_factory=set)
     """Versions that this union has put."""
+    wordless: set[int] = field(default_factory=set)
+    """Versions that are here without their words, because those were forgotten."""
     linked: set[tuple[int, str, int]] = field(default_factory=set)
     grouped: dict[str, dict[str, list[Line]]] = field(default_factory=dict)
     versions: dict[str, list[str]] = field(default_factory=dict)
@@ -314,9 +321,9 @@ class Union(Struct):
         return self.home[self.copy.keys[id_]]
 
 
-def united(copy: Copy) -> Union:
-    """A union that is about to begin."""
-    union = Union(copy)
+def gather(union: Union) -> None:
+    """Groups what the other memory tells, before anything of it is joined."""
+    copy = union.copy
     keys = {"alias": "of", "wordings": "of", "blocks": "of", "metadata": "of", "belief": "of", "edge": "dst"}
     for kind, key in keys.items():
         groups = union.grouped[kind] = defaultdict(list)
@@ -327,7 +334,6 @@ def united(copy: Copy) -> Union:
     copy.lineages = {line["id"]: line["lineage"] for _, line in copy.lines["node"]}
     for id_, lineage in copy.lineages.items():
         union.versions.setdefault(lineage, []).append(id_)
-    return union
 
 
 # Memories ------------------------------------------------------------------------------------------
@@ -342,6 +348,8 @@ def join_memory(tx: Tx, union: Union, line: Line) -> None:
         return
     if id_ not in copy.keys:
         _put(tx, union, line)
+    elif copy.keys[id_] in union.wordless:
+        restore.write_again(tx, copy, line, copy.keys[id_])
     key = copy.keys[id_]
     names = _aliases(tx, union, line, key)
     _notes(tx, union, line, key)
@@ -619,7 +627,7 @@ def _add_edge(
     number = restore.put_edge(tx, union.copy, line, ends, world)
     if not row.current:
         tx.end_row("edges", number)
-    if type_ != "contains" and first:
+    if type_ != "contains" and first and not tx.is_counted(src, type_, dst):
         tx.worlds.add(world, edge_id(tx.id_of(src), type_, tx.id_of(dst)))
     union.linked.add((src, type_, dst))
     union.edges += 1

@@ -31,17 +31,20 @@ from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import Metadata, NodeDraft, Scope
 from worldline.ports import Tx
+from worldline.rules import slots
 from worldline.rules.handlers import edge_made, node_made
-from worldline.store import copying, registry, reindexing
+from worldline.store import copying, erasing, registry, reindexing
 from worldline.store.copying import RANKS, SIDE, HeldRow, Mark
 from worldline.store.events import event_key, has_key
 from worldline.store.schema import COLUMNS, block_key
 from worldline.store.sqlite import SqliteStore
 from worldline.store.verify import verify
+from worldline.write.forget import NAMELESS
 from worldline.write.gate import redact, screened
 
 _TIMELINE = ("belief", "edge", "merge", "mark")
 _TABLES = {"belief": "beliefs", "edge": "edges", "merge": "proposals", "mark": "marks"}
+_FACT_COLUMNS = tuple(column for column in COLUMNS["facts"] if column not in ("node", "tenant"))
 Line = dict[str, Any]
 _ID = re.compile("[0-9a-f]{64}")
 NEEDED = {
@@ -238,16 +241,19 @@ def _node(tx: Tx, copy: Copy, line: Line) -> None:
 def put_version(tx: Tx, copy: Copy, line: Line, lineage: int, *, place: bool = True) -> tuple[int, int]:
     """A version, with its row of what was said or of a fact: its number and its lineage here."""
     id_, world = line["id"], copy.keys[line["world"]] if line.get("world") else 0
-    checked = _checked(copy, line)
+    checked, is_whole = _checked(copy, line)
     fact = _fact_row(copy, copy.facts[id_]) if id_ in copy.facts else None
     first = copy.first.get(id_, {})
+    name, content = (line["name"], line["content"]) if fact is None else _fact_text(tx, fact)
     draft = NodeDraft(
-        line["type"], line["name"], line["content"], span(first["valid"]) if first else Interval(EARLIEST),
+        line["type"], name, content, span(first["valid"]) if first else Interval(0),
         line.get("dated"), world, copy.scope(line if "scope" in line else first), lineage,
         line.get("metadata") or {}, id=checked, made=line.get("made"),
     )  # fmt: skip
     key, home, _ = tx.payload_only(draft, place=place)
     copy.keys[id_] = key
+    if not is_whole:
+        erasing.leave_wordless(tx, key, draft)
     if id_ in copy.events:
         _put_event(tx, copy, line, key, world)
     if fact is not None:
@@ -255,8 +261,12 @@ def put_version(tx: Tx, copy: Copy, line: Line, lineage: int, *, place: bool = T
     return key, home
 
 
-def _checked(copy: Copy, line: Line) -> bytes:
-    """The id, recomputed from what the line says."""
+_WORDLESS = ("", ""), (NAMELESS, "")
+"""(name, text) of what stays where its words were forgotten."""
+
+
+def _checked(copy: Copy, line: Line) -> tuple[bytes, bool]:
+    """The id, recomputed from what the line says; one whose words were forgotten there (False) is known by it alone."""
     inside = bytes.fromhex(line["world"]) if line.get("world") else None
     event, fact = copy.events.get(line["id"]), copy.facts.get(line["id"])
     if event is not None:
@@ -271,9 +281,20 @@ def _checked(copy: Copy, line: Line) -> bytes:
     if made.hex() != line["id"] and line["lineage"] != line["id"]:
         # a later version of what was said is identified as a node, not as an event
         made = node_id(line["type"], line["name"], line["content"], line.get("dated"))
-    if made.hex() != line["id"]:
+    if made.hex() == line["id"]:
+        return made, True
+    if event is not None or fact is not None or (line["name"], line["content"]) not in _WORDLESS:
         raise ValueError("its contents are not what its id was made from")
-    return made
+    return bytes.fromhex(line["id"]), False
+
+
+def write_again(tx: Tx, copy: Copy, line: Line, key: int) -> None:
+    """A memory that is here without its words gets them from a store that has them."""
+    checked, is_whole = _checked(copy, line)
+    if is_whole:
+        since = span(copy.first[line["id"]]["valid"]) if line["id"] in copy.first else Interval(0)
+        draft = NodeDraft(line["type"], line["name"], line["content"], since, id=checked)
+        erasing.write_again(tx, key, draft)
 
 
 def _put_event(tx: Tx, copy: Copy, line: Line, key: int, world: int) -> None:
@@ -306,7 +327,14 @@ def _fact_row(copy: Copy, fact: Line) -> list[Any]:
     """The row of a fact after its number; KeyError where an end is missing."""
     object_ = copy.keys[fact["object"]] if fact.get("object") else 0
     row = {**fact["values"], "subject": copy.keys[fact["subject"]], "object": object_}
-    return [row[column] for column in COLUMNS["facts"] if column not in ("node", "tenant")]
+    return [row[column] for column in _FACT_COLUMNS]
+
+
+def _fact_text(tx: Tx, row: Sequence[Any]) -> tuple[str, str]:
+    """(name, text) of a fact, as they follow from what its ends are called here."""
+    fact = dict(zip(_FACT_COLUMNS, row, strict=True))
+    value = tx.name_of(fact["object"]) if fact["object"] else orjson.loads(fact["literal"] or "null")
+    return slots.label(fact["phrase"]), slots.sentence(tx.name_of(fact["subject"]), fact["phrase"], value)
 
 
 def put_aside(tx: Tx, table: str, line: Line, of: int) -> None:

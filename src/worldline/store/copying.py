@@ -283,7 +283,8 @@ def _origins(view: View, table: str) -> dict[int, list[Any]]:
 
 def is_empty(store: Store, tenant: int) -> bool:
     """Whether nothing was ever stored for a tenant."""
-    return not store.query("SELECT 1 FROM nodes WHERE tenant = :t AND type <> 'Scope' LIMIT 1", {"t": tenant})
+    some = "SELECT 1 FROM nodes WHERE tenant = :t AND type <> 'Scope' UNION ALL SELECT 1 FROM erased WHERE tenant = :t"
+    return not store.query(f"{some} LIMIT 1", {"t": tenant})
 
 
 def stored_among(store: Store, tenant: int, ids: Iterable[str]) -> dict[str, tuple[int, int]]:

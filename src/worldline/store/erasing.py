@@ -16,14 +16,15 @@ import orjson
 from blake3 import blake3
 from msgspec import Struct, field
 
-from worldline.clock import FOREVER, Instant
-from worldline.hashing import node_id
-from worldline.model import Made, NodeDraft, Scope
-from worldline.ports import Row, Store, Tx, View
+from worldline.clock import FOREVER, Instant, Interval
+from worldline.hashing import node_id, record_id
+from worldline.model import NodeDraft
+from worldline.ports import Row, Store, Tx
 from worldline.rules import slots
-from worldline.store import counting, held, ledger, words
-from worldline.store.indexing import is_silent, sizes, words_of
+from worldline.store import counting, ledger, words
+from worldline.store.indexing import UNDESCRIBED, described, is_silent, sizes, words_of
 from worldline.store.nights import voices_around
+from worldline.store.resting import Sets, WrittenText, said_of, versions, written
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
 from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
@@ -58,6 +59,8 @@ class Tombs(Struct):
     edges: list[KeptRow] = field(default_factory=list)
     born: dict[int, Instant] = field(default_factory=dict)
     """When each lineage was first believed."""
+    told: set[bytes] = field(default_factory=set)
+    """What `mark_of` makes of each belief, here and in the stores that held it before."""
     seals: dict[int, tuple[bytes, bytes]] = field(default_factory=dict)
     """(what a changeset wrote, what is left of it) as digests, by its number."""
 
@@ -85,6 +88,8 @@ def tombs(query: Query, tenant: int) -> Tombs:
         elif of == "beliefs":
             for line, since in msgspec.msgpack.decode(kept):
                 found.born[line] = min(since, found.born.get(line, FOREVER))
+        elif of == "told":
+            found.told.update(msgspec.msgpack.decode(kept))
         elif of == "log":
             found.seals.update({at: (was, rest) for at, was, rest in msgspec.msgpack.decode(kept)})
     return found
@@ -104,321 +109,39 @@ def digest_of(body: bytes, known: Instant, stored: Callable[[str, list[int]], Ma
     return content.digest()
 
 
+def mark_of(id_: str, scopes: str, mark: tuple[Instant, Instant, Instant]) -> bytes:
+    """A hash of a belief: the version's id, the scope set's key, valid start and end, known start."""
+    return record_id("told", id_, scopes, *map(str, mark))
+
+
+_INSTANCES = (
+    f"(SELECT id AS row, vf, vt, kf FROM beliefs WHERE tenant = :t AND id IN {LISTED} UNION"
+    f" SELECT row, vf, vt, kf FROM origins WHERE tenant = :t AND of = :of AND row IN {LISTED})"
+)
+
+
+def _marks(tx: Tx, beliefs: Collection[int]) -> list[bytes]:
+    """The same of these beliefs, here and wherever they were held before."""
+    rows = tx.query(
+        f"SELECT n.hash, coalesce(s.key, ''), x.vf, x.vt, x.kf FROM {_INSTANCES} x"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.id = x.row CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
+        " LEFT JOIN scopes s ON s.tenant = :t AND s.id = b.scope ORDER BY 1, 2, 3, 4, 5",
+        of="beliefs",
+        among=listed(sorted(beliefs)),
+    )
+    return [mark_of(bytes(hash_).hex(), key, (vf, vt, kf)) for hash_, key, vf, vt, kf in rows]
+
+
 def is_unswept(store: Store, tenant: int) -> bool:
     """Whether pages may still hold what a tenant erased: the process that did it was killed, or others were reading."""
     marks = {"mine": f"{UNSWEPT} {tenant}", "all": UNSWEPT}  # an older store has one mark for all
     return bool(store.query("SELECT 1 FROM meta WHERE key IN (:mine, :all)", marks))
 
 
-# What is to go ----------------------------------------------------------------------------------------
-
-
 def not_erased(tx: Tx, entries: list[ledger.Entry]) -> list[ledger.Entry]:
     """Those of these rows that are still there."""
     gone = tombs(tx.store.query, tx.tenant).rows
     return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
-
-
-class Resting(NamedTuple):
-    """Something that rests on what is to be forgotten."""
-
-    line: int
-    type: str
-    made: str | None
-    own: bool
-    """It was believed before it had any ground."""
-    others: tuple[int, ...]
-    """The lineages that it rests on besides."""
-
-
-class Sets(Struct, frozen=True):
-    """Scope sets that are concerned; None for all."""
-
-    numbers: tuple[int, ...] | None = None
-
-    def among(self, row: str) -> str:
-        """A condition on a row's scope."""
-        return "TRUE" if self.numbers is None else f"{row}.scope IN (SELECT value FROM json_each(:sets))"
-
-    @property
-    def bound(self) -> dict[str, str]:
-        return {"sets": listed(self.numbers or ())}
-
-
-def sets_of(view: View, scope: Scope) -> Sets:
-    """Every scope set that has this scope in it."""
-    bound = scope.bound()
-    if not bound:
-        return Sets()
-    kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in bound)
-    rows = view.query(
-        f"SELECT DISTINCT part_of FROM scopes WHERE tenant = :t AND {kinds} ORDER BY part_of", **bound
-    )
-    return Sets(tuple(row[0] for row in rows))
-
-
-def lines_in(view: View, sets: Sets) -> set[int]:
-    """Every lineage that is or was believed in these scope sets."""
-    rows = view.query(
-        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
-    )
-    return {row[0] for row in rows}
-
-
-def texts_before(view: View, before: Instant, sets: Sets) -> set[int]:
-    """What was said before a moment, and the notes that were first believed before it."""
-    rows = view.query(
-        "SELECT DISTINCT n.line FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node"
-        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
-        f" WHERE v.tenant = :t AND v.said_at < :before AND {sets.among('b')}"
-        " UNION SELECT b.line FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.line"
-        " WHERE b.tenant = :t AND n.made IS NULL AND b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact', 'Entity')"
-        f" AND {sets.among('b')} GROUP BY b.line HAVING min(b.kf) < :before",
-        before=before,
-        **sets.bound,
-    )
-    return {row[0] for row in rows}
-
-
-def inside(view: View, lines: Collection[int]) -> set[int]:
-    """These and everything that they ever contained, at any depth."""
-    rows = view.query(
-        "WITH RECURSIVE down(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM down"
-        " CROSS JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains')"
-        " SELECT line FROM down",
-        among=listed(lines),
-    )
-    return {row[0] for row in rows} | set(lines)
-
-
-def resting_on(view: View, lines: Collection[int], sets: Sets) -> list[Resting]:
-    """What was ever derived from these, with what else it rests on."""
-    rows = view.query(
-        "SELECT DISTINCT s.line, s.type, s.made FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
-        " CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE e.tenant = :t AND e.type = 'derived_from'"
-        f" AND e.dst IN {LISTED} AND s.line <> d.line AND {sets.among('e')} ORDER BY s.line",
-        among=listed(_versions(view, lines)),
-        **sets.bound,
-    )
-    found = {line: (type_, made) for line, type_, made in rows}
-    if not found:
-        return []
-    grounds = view.query(
-        "SELECT e.src, d.line, e.kf, CASE WHEN e.made IS NOT NULL THEN e.metadata END FROM edges e"
-        " CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst"
-        f" WHERE e.tenant = :t AND e.type = 'derived_from' AND e.src IN {LISTED} AND e.src <> d.line"
-        f" AND {sets.among('e')} ORDER BY e.id",
-        among=listed(found),
-        **sets.bound,
-    )
-    born: dict[int, Instant] = dict(
-        view.query(
-            f"SELECT b.line, min(b.kf) FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
-            f" AND {sets.among('b')} GROUP BY b.line",
-            among=listed(found),
-            **sets.bound,
-        )
-    )
-    rests: dict[int, list[int]] = {}
-    first: dict[int, Instant] = {}
-    for src, line, since, noted in grounds:
-        if "merged" not in metadata_from(noted):
-            rests.setdefault(src, []).append(line)
-            first[src] = min(since, first.get(src, FOREVER))
-    own = {line for line in found if found[line][0] == "Fact" and born.get(line, 0) < first.get(line, 0)}
-    return [
-        Resting(line, type_, made, line in own, tuple(rests.get(line, ())))
-        for line, (type_, made) in found.items()
-    ]
-
-
-def facts_about(view: View, lines: Collection[int], sets: Sets) -> set[int]:
-    """The facts of which any of these is an end."""
-    rows = view.query(
-        "SELECT DISTINCT b.line FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
-        f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) AND {sets.among('b')}",
-        among=listed(lines),
-        **sets.bound,
-    )
-    return {row[0] for row in rows}
-
-
-def around(view: View, lines: Collection[int]) -> tuple[set[int], set[int]]:
-    """(entities, sessions) that these speak of or lie in."""
-    among = listed(_versions(view, lines))
-    rows = view.query(
-        "SELECT n.line, n.type FROM (SELECT subject AS at FROM facts WHERE tenant = :t AND node IN"
-        f" {LISTED} UNION SELECT object FROM facts WHERE tenant = :t AND node IN {LISTED}"
-        f" UNION SELECT dst FROM edges WHERE tenant = :t AND src IN {LISTED}"
-        f" UNION SELECT src FROM edges WHERE tenant = :t AND dst IN {LISTED}) x"
-        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = x.at WHERE n.type IN ('Entity', 'Session')",
-        among=among,
-    )
-    entities = {line for line, type_ in rows if type_ == "Entity"}
-    return entities, {line for line, type_ in rows if type_ == "Session"}
-
-
-def unused(view: View, entities: Collection[int], gone: Collection[int], sets: Sets) -> set[int]:
-    """Those of these entities of which nothing else speaks, and that nobody put by hand."""
-    among, dead = listed(set(entities) - set(gone)), listed(gone)
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.content = ''"
-        " AND n.metadata IS NULL AND NOT EXISTS (SELECT 1 FROM facts f CROSS JOIN beliefs b ON b.tenant = :t"
-        f" AND b.line = f.node AND {sets.among('b')} WHERE f.tenant = :t AND (f.subject = n.id OR f.object = n.id)"
-        " AND f.node NOT IN (SELECT value FROM json_each(:dead)))"
-        f" AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.src = n.id AND {sets.among('e')}"
-        " AND e.type <> 'contains' AND e.dst NOT IN (SELECT value FROM json_each(:dead)))"
-        f" AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.dst = n.id AND {sets.among('e')}"
-        " AND e.type <> 'contains' AND e.src NOT IN (SELECT value FROM json_each(:dead)))"
-        " AND NOT EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
-        f" WHERE b.tenant = :t AND b.line = n.id AND {sets.among('b')} AND l.kind = 'note')",
-        among=among,
-        dead=dead,
-        **sets.bound,
-    )
-    return {row[0] for row in rows}
-
-
-def emptied(view: View, sessions: Collection[int], gone: Collection[int]) -> set[int]:
-    """Those of these sessions that hold nothing else."""
-    rows = view.query(
-        f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM edges e"
-        " WHERE e.tenant = :t AND e.src = n.id AND e.type = 'contains'"
-        " AND e.dst NOT IN (SELECT value FROM json_each(:dead)))",
-        among=listed(sessions),
-        dead=listed(gone),
-    )
-    return {row[0] for row in rows}
-
-
-def shared(view: View, lines: Collection[int], sets: Sets) -> set[int]:
-    """Those of these lineages that somebody believes whom it does not concern."""
-    if sets.numbers is None or not lines:
-        return set()
-    rows = view.query(
-        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND NOT {sets.among('b')}",
-        among=listed(lines),
-        **sets.bound,
-    )
-    return {row[0] for row in rows}
-
-
-def holding_others(view: View, lines: Collection[int], stay: Collection[int]) -> set[int]:
-    """Those of these worlds in which something lies that stays."""
-    rows = view.query(
-        f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.src IN {LISTED}"
-        " AND (e.dst NOT IN (SELECT value FROM json_each(:dead)))",
-        among=listed(lines),
-        dead=listed(set(lines) - set(stay)),
-    )
-    return {row[0] for row in rows}
-
-
-class WrittenText(NamedTuple):
-    """A stored version."""
-
-    node: int
-    line: int
-    type: str
-    name: str
-    content: str
-    metadata: str | None
-    made: Made | None
-
-
-def written(view: View, lines: Collection[int]) -> list[WrittenText]:
-    """Every version of these lineages."""
-    rows = view.query(
-        "SELECT id, line, type, name, content, metadata, made FROM nodes WHERE tenant = :t"
-        f" AND id IN {LISTED} ORDER BY id",
-        among=listed(_versions(view, lines)),
-    )
-    return [WrittenText(*row) for row in rows]
-
-
-def names_of(view: View, lines: Collection[int]) -> list[tuple[int, int, str]]:
-    """(row, entity, name) of every alias of these."""
-    sql = f"SELECT id, line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} ORDER BY id"
-    return view.query(sql, among=listed(lines))
-
-
-def reasons_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
-    """(row, reason) of every proposal to merge any of these."""
-    return view.query(
-        f"SELECT id, reason FROM proposals WHERE tenant = :t AND (a IN {LISTED} OR b IN {LISTED})"
-        " AND reason IS NOT NULL ORDER BY id",
-        among=listed(lines),
-    )
-
-
-def wordings_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
-    """(object, kind) of what texts call these."""
-    sql = f"SELECT DISTINCT object, kind FROM wordings WHERE tenant = :t AND object IN {LISTED} ORDER BY 1, 2"
-    return view.query(sql, among=listed(lines))
-
-
-def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
-    """What somebody wrote or gave and that holds any of these terms: names and words together.
-
-    A fact or a name that was given by itself counts; one that was drawn from a text does not.
-    """
-    everywhere = {*terms, *(held.APART + term for term in terms)}
-    nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
-    rows = view.query(
-        f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"
-        " AND (n.type NOT IN ('Fact', 'Entity', 'Scope', 'Session') OR (n.type = 'Fact' AND NOT EXISTS (SELECT 1"
-        " FROM edges e WHERE e.tenant = :t AND e.src = n.id AND e.type = 'derived_from')) OR (n.type = 'Entity'"
-        " AND EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
-        " WHERE b.tenant = :t AND b.line = n.id AND l.kind = 'note'))) ORDER BY n.id LIMIT :most",
-        among=listed(sorted(nodes)),
-        most=most,
-    )
-    return [f"{name} {content} {metadata or ''}" for name, content, metadata in rows]
-
-
-class SaidOf(NamedTuple):
-    """A fact as its text is made."""
-
-    node: int
-    subject: int
-    subject_name: str
-    phrase: str
-    object: int
-    value: Any
-
-
-def said_of(view: View, entities: Collection[int]) -> list[SaidOf]:
-    """The facts of which any of these is an end, with the names of both."""
-    rows = view.query(
-        "SELECT f.node, f.subject, s.name, f.phrase, f.object, o.name, f.literal FROM facts f"
-        " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
-        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
-        f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) ORDER BY f.node",
-        among=listed(entities),
-    )
-    return [
-        SaidOf(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
-        for node, subject, name, phrase, object_, value, literal in rows
-    ]
-
-
-def grounds_of(view: View, lines: Collection[int]) -> list[int]:
-    """The events that these rest on."""
-    rows = view.query(
-        "SELECT DISTINCT v.node FROM edges e CROSS JOIN events v ON v.tenant = :t AND v.node = e.dst"
-        f" WHERE e.tenant = :t AND e.type = 'derived_from' AND e.src IN {LISTED} ORDER BY v.node",
-        among=listed(lines),
-    )
-    return [row[0] for row in rows]
-
-
-def _versions(view: View, lines: Collection[int]) -> list[int]:
-    rows = view.query(
-        f"SELECT id FROM nodes WHERE tenant = :t AND id IN {LISTED} UNION SELECT id FROM nodes WHERE tenant = :t"
-        f" AND line IN {LISTED} AND line <> id",
-        among=listed(lines),
-    )
-    return sorted({row[0] for row in rows})
 
 
 # Leaving ----------------------------------------------------------------------------------------------
@@ -432,6 +155,8 @@ class Doomed(Struct):
     sets: Sets
     scopes: bool = False
     """Whether the scope sets themselves go."""
+    blank: set[int] = field(default_factory=set)
+    """Versions of the shares that only those had who go: their rows stay, without words."""
     aliases: set[int] = field(default_factory=set)
     proposals: set[int] = field(default_factory=set)
     blocks: dict[int, set[str]] = field(default_factory=dict)
@@ -441,56 +166,84 @@ class Doomed(Struct):
     """(name, text) that take the place of those of a node."""
     reread: set[int] = field(default_factory=set)
     """Events whose reading goes, so that they are read again."""
+    unindexed: set[int] = field(default_factory=set)
+    """Nodes whose words are out of the index already."""
 
 
-def unindex(tx: Tx, lines: Collection[int], sets: Sets, *, share: bool) -> int:
-    """Takes the words of these out of the index; of a share, only its owners. How many passages had words."""
-    count = 0
-    index = tx.words()
-    for one in written(tx, lines):
-        if is_silent(one.type, one.made):
-            continue
-        draft = NodeDraft(
-            one.type, one.name, one.content, metadata=metadata_from(one.metadata), made=one.made
-        )
+def unindex(tx: Tx, nodes: Collection[int]) -> set[int]:
+    """Takes the words of these versions out of the index; those that were archived."""
+    cold = set[int]()
+    for one, draft in _findable(tx, nodes):
         texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
-        cold = bool(words.archived(tx.store, tx.tenant, [texts[0][0]]))
-        index.remove(texts, cold=cold)
-        count += len(texts)
-        if not share:
-            _recount(tx, texts, -1)
-            continue
-        owner = _owner_without(tx, one.node, sets)
-        kept = [(row, owner, tokens, kinds) for row, _, tokens, kinds in texts]
-        index.replace([], kept)
-        if cold:
-            index.move(kept, cold=True)
-    return count
+        if words.archived(tx.store, tx.tenant, [texts[0][0]]):
+            cold.add(one.node)
+        tx.words().remove(texts, cold=one.node in cold)
+        _recount(tx, texts, -1)
+    return cold
 
 
-def index(tx: Tx, renamed: Mapping[int, tuple[str, str]]) -> None:
-    """Makes nodes findable by other names and texts than they have."""
-    for one in written(tx, renamed):
-        if one.node in renamed:
-            name, content = renamed[one.node]
-            draft = NodeDraft(one.type, name, content, metadata=metadata_from(one.metadata))
-            texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
-            tx.words().replace([], texts)
-            _recount(tx, texts)
+def index(tx: Tx, nodes: Collection[int], cold: Collection[int], since: Instant = 0) -> None:
+    """Makes versions findable, and described, as they are now; what is not believed yet will be `since` then."""
+    for one, draft in _findable(tx, nodes, since):
+        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+        tx.words().replace([], texts)
+        _recount(tx, texts)
+        if one.node in cold:
+            tx.words().move(texts, cold=True)
+        speaker, role, said_at, told = described(draft)
+        for table in ("texts", "cold_texts"):
+            tx.query(
+                f"UPDATE {table} SET speaker = :speaker, role = :role, said_at = :said_at, described = :told"
+                " WHERE tenant = :t AND node = :node",
+                speaker=speaker, role=role, said_at=said_at, told=told, node=one.node,
+            )  # fmt: skip
 
 
-def name_again(tx: Tx, line: int, name: str) -> None:
-    """An entity that had lost its name is called by it again; so it is in what is said of it."""
-    renamed = {line: (name, "")}
-    for fact in said_of(tx, [line]):
-        subject = name if fact.subject == line else fact.subject_name
-        value = name if fact.object == line else fact.value
+def _findable(tx: Tx, nodes: Collection[int], otherwise: Instant = 0) -> list[tuple[WrittenText, NodeDraft]]:
+    """Those of these versions that have words in the index, as they were indexed."""
+    since: dict[int, Instant] = {}
+    for node, start in tx.query(
+        "SELECT b.node, b.vf FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE n.tenant = :t AND n.id IN {LISTED} ORDER BY b.id",
+        among=listed(nodes),
+    ):
+        since.setdefault(node, start)
+    return [
+        (
+            one,
+            NodeDraft(
+                one.type, one.name, one.content, Interval(since.get(one.node, otherwise)),
+                metadata=metadata_from(one.metadata), made=one.made,
+            ),
+        )
+        for one in written(tx, nodes)
+        if not is_silent(one.type, one.made)
+    ]  # fmt: skip
+
+
+def write_again(tx: Tx, key: int, draft: NodeDraft) -> None:
+    """What was written over when it was forgotten has its words again, as has what is said of it: it is stated anew."""
+    (one,) = written(tx, [key])
+    if one.type in ("Fact", "Turn") or (one.name, one.content) == (draft.name, draft.content):
+        return
+    renamed = {key: (draft.name, draft.content)}
+    for fact in said_of(tx, [key]) if one.type == "Entity" else ():
+        subject = draft.name if fact.subject == key else fact.subject_name
+        value = draft.name if fact.object == key else fact.value
         renamed[fact.node] = slots.label(fact.phrase), slots.sentence(subject, fact.phrase, value)
-    unindex(tx, renamed, Sets(), share=False)
-    index(tx, renamed)
+    cold = unindex(tx, renamed)
     for node, words_ in renamed.items():
         _rename(tx, node, *words_)
+    index(tx, renamed, cold, draft.valid.start)
     tx.renamed(renamed)
+    if one.type not in UNDESCRIBED and not is_silent(one.type, one.made):
+        tx.indexed_nodes.append(key)
+
+
+def leave_wordless(tx: Tx, key: int, draft: NodeDraft) -> None:
+    """Vouches for a memory that comes from another store by its id alone, because its words were forgotten there."""
+    kept = [(key, draft.id, draft.lineage or key, node_id(draft.type, draft.name, draft.content))]
+    _leave(tx, "nodes", [key], kept, "")
 
 
 def _rename(tx: Tx, node: int, name: str, content: str) -> None:
@@ -509,30 +262,26 @@ def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -
     )
 
 
-def _owner_without(tx: Tx, node: int, sets: Sets) -> str:
-    rows = tx.query(
-        f"SELECT DISTINCT b.scope FROM beliefs b WHERE b.tenant = :t AND b.node = :key AND NOT {sets.among('b')}"
-        " ORDER BY b.scope",
-        key=node,
-        **sets.bound,
-    )
-    return " ".join(dict.fromkeys(" ".join(tx.owner_in(row[0]) for row in rows).split()))
-
-
 def erase(tx: Tx, doomed: Doomed, who: str) -> tuple[int, int]:
     """Deletes the rows, writes some over, and leaves the tombstones; how many rows and vectors are gone."""
     before = tombs(tx.store.query, tx.tenant)
     rows = _rows_of(tx, doomed)
-    over = sorted({*doomed.renamed, *(_first_owned(tx, doomed))} - rows["nodes"])
-    kept = _kept(tx, doomed, rows, over)
+    left = {*versions(tx, doomed.shares), *doomed.renamed} - rows["nodes"]
+    cold = unindex(tx, left - doomed.unindexed)
+    noted = _first_owned(tx, doomed)
+    over = sorted({*doomed.renamed, *noted} - rows["nodes"])
+    kept, marks = _kept(tx, doomed, rows, over), _marks(tx, rows["beliefs"])
     gone = {table: sorted(rows[table]) for table in rows}
     gone["nodes"] = sorted({*rows["nodes"], *over})
     seals = _seals(tx, gone, before)
-    vectors = _delete(tx, doomed, rows)
-    _write_over(tx, doomed, over)
+    vectors = _delete(tx, doomed, rows, noted)
+    _write_over(tx, doomed, over, noted)
+    index(tx, left, cold)
     for table, numbers in gone.items():
         if numbers:
             _leave(tx, table, numbers, kept.get(table, []), who)
+    if marks:
+        _leave(tx, "told", [0], marks, who)
     if seals:
         _leave(tx, "log", [at for at, _, _ in seals], seals, who)
     tx.query("UPDATE tenants SET moved = moved + 1 WHERE tenant = :t")
@@ -556,9 +305,9 @@ def _leave(tx: Tx, table: str, numbers: Sequence[int], kept: Sequence[Any], who:
 
 def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
     """The numbers of every row that goes, by table."""
-    lines, nodes = sorted(doomed.lines), _versions(tx, doomed.lines)
+    lines, nodes = sorted(doomed.lines), versions(tx, doomed.lines)
     ends = sorted({*lines, *nodes})
-    shares, theirs = sorted(doomed.shares), _versions(tx, doomed.shares)
+    shares, theirs = sorted(doomed.shares), versions(tx, doomed.shares)
     sets = doomed.sets
 
     def numbers(table: str, condition: str, among: Iterable[int], share: bool = False) -> set[int]:
@@ -594,16 +343,16 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
     return found
 
 
-def _first_owned(tx: Tx, doomed: Doomed) -> set[int]:
-    """Of shared payloads those that carry the metadata of somebody who goes."""
+def _first_owned(tx: Tx, doomed: Doomed) -> dict[int, bool]:
+    """Of shared payloads those that carry the metadata of somebody who goes, and whether a caption is in it."""
     if not doomed.shares:
-        return set()
+        return {}
     rows = tx.query(
-        f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND {doomed.sets.among('n')}",
-        among=listed(_versions(tx, doomed.shares)),
+        f"SELECT n.id, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND {doomed.sets.among('n')}",
+        among=listed(versions(tx, doomed.shares)),
         **doomed.sets.bound,
     )
-    return {row[0] for row in rows}
+    return {node: "caption" in metadata_from(metadata) for node, metadata in rows}
 
 
 def _kept(
@@ -697,9 +446,13 @@ _BY_NODE = ("labels", "texts", "cold_texts", "scores")
 _BY_LINE = ("blocks", "uses", "strengths", "composed")
 
 
-def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
+def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], noted: Mapping[int, bool]) -> int:
     """Deletes rows and all that is derived of them; how many vectors that were."""
-    nodes, lines, sets = sorted(rows["nodes"]), listed(sorted(doomed.lines)), doomed.sets
+    nodes, lines, sets = (
+        sorted({*rows["nodes"], *doomed.blank}),
+        listed(sorted(doomed.lines)),
+        doomed.sets,
+    )
     above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
     _reset_passes(tx, doomed, above)
     vectors = 0
@@ -708,7 +461,7 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
             f"DELETE FROM {table} WHERE tenant = :t AND passage IN (SELECT v.passage FROM json_each(:among) j"
             f" CROSS JOIN {table} v ON v.tenant = :t AND v.passage >= j.value * {WORDS_PER_NODE}"
             f" AND v.passage < (j.value + 1) * {WORDS_PER_NODE}) RETURNING 1",
-            among=listed(nodes),
+            among=listed({*nodes, *(node for node in noted if noted[node])}),  # it is embedded with its text
         )
         vectors += len(gone) if table != "reembedding" else 0
     for table in _BY_NODE:
@@ -750,7 +503,7 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]]) -> int:
 
 def _delete_shares(tx: Tx, doomed: Doomed) -> None:
     """Of what stays for others, what is counted and labelled for those who go."""
-    nodes, sets = listed(_versions(tx, doomed.shares)), doomed.sets
+    nodes, sets = listed(versions(tx, doomed.shares)), doomed.sets
     lines = listed(sorted(doomed.shares))
     tx.query(
         f"DELETE FROM labels WHERE tenant = :t AND node IN {LISTED} AND scope IN (SELECT value FROM json_each(:sets))",
@@ -781,7 +534,7 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",
-        among=listed(_versions(tx, [*doomed.lines, *doomed.shares])),
+        among=listed(versions(tx, [*doomed.lines, *doomed.shares])),
     )
     passes = {"topics", "summaries"} if doomed.lines else set()
     speakers = {fold(name) for name in voices_around(tx, [row[0] for row in turns])}
@@ -805,12 +558,12 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
         )
 
 
-def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int]) -> None:
-    """Nodes that stay without their metadata, or under another name; the changeset vouches for them anew."""
+def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int], noted: Collection[int]) -> None:
+    """Nodes that stay without their metadata, or with other words; the changeset vouches for them anew."""
     for node in nodes:
         if node in doomed.renamed:
             _rename(tx, node, *doomed.renamed[node])
-        else:
+        if node in noted:
             tx.query(
                 "UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node
             )

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import msgspec
 
+from worldline.clock import Instant
 from worldline.model import Made, Metadata, NodeDraft
 from worldline.ports import Row, Store, Tx, View
 from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
@@ -69,7 +70,8 @@ class Indexing(SqlView):
             " WHERE b.tenant = :t AND b.node = :key ORDER BY b.scope",
             key=key,
         )
-        return " ".join(dict.fromkeys(" ".join(self.owner_in(row[0]) for row in scopes).split()))
+        owners = " ".join(self.owner_in(row[0]) for row in scopes or [(0,)])
+        return " ".join(dict.fromkeys(owners.split()))
 
     def _describe(self, key: int, line: int, draft: NodeDraft) -> None:
         """What recall reads of a text instead of the text: derived, and made again when it is missing."""
@@ -152,6 +154,22 @@ def sizes(rows: Iterable[tuple[int, str, str, str]]) -> tuple[int, int]:
     """How many texts these rows of the words index are, and how many words they have; what stands apart is none."""
     texts = [tokens for _, _, tokens, _ in rows if not tokens.startswith(held.APART)]
     return len(texts), sum(tokens.count(" ") + 1 for tokens in texts)
+
+
+def seen_as(draft: NodeDraft) -> tuple[str, str, Instant | None]:
+    """(speaker, role, moment) of a text, as recall reads them."""
+    turn = draft.type == "Turn"
+    return fold(draft.name) if turn else "", role_in(draft), draft.valid.start if turn else None
+
+
+def described(draft: NodeDraft) -> tuple[str, str, Instant | None, bytes]:
+    """The same, and its description."""
+    return *seen_as(draft), sealed(draft, packed(draft))
+
+
+def packed(draft: NodeDraft) -> bytes:
+    """A description as it is stored, without its seal."""
+    return msgspec.msgpack.encode(described_draft(draft, role_in(draft)))
 
 
 def is_silent(type_: str, made: Made | None) -> bool:
@@ -259,8 +277,8 @@ def _move(tx: Tx, line: int, source: str, target: str) -> None:
 
 
 _UNEMBEDDED = "('Scope', 'Session', 'Entity', 'Fact')"
-_STATED = "n.made IS NULL"
-"""Not something that sleep made of texts which have vectors themselves."""
+_STATED = "n.made IS NULL AND (n.name <> '' OR n.content <> '')"
+"""Not something that sleep made of texts which have vectors themselves, nor something whose words were forgotten."""
 
 
 _BEGUN = -1

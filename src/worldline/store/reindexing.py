@@ -19,22 +19,24 @@ import msgspec
 from worldline.clock import Interval
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, Tx, View
-from worldline.rules.describe import APART, INSTRUCTS, Described, described_draft, role_in
+from worldline.rules.describe import APART, INSTRUCTS, Described, role_in
 from worldline.rules.kinds import STANDING
 from worldline.store import counting, erasing, indexing, nights, packing, words
 from worldline.store.held import length_of, same_embedder
 from worldline.store.indexing import (
     UNDESCRIBED,
+    described,
     embedder_of,
     has_its_seal,
     is_silent,
-    sealed,
+    packed,
+    seen_as,
     sizes,
     words_of,
 )
 from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
 from worldline.store.view import label_value, metadata_from
-from worldline.text import PASSAGE, fold
+from worldline.text import PASSAGE
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
@@ -283,27 +285,8 @@ def _wrong_seats(query: Query, tenant: int) -> Iterator[Fault]:
 def _is_described(text: IndexedText, held: tuple[Any, ...], is_sealed: bool) -> bool:
     """Whether a stored description is its text's: its checksum says so, or the text described anew."""
     if is_sealed:
-        return held[:3] == _seen(text.draft)
-    return held == (*_seen(text.draft), _packed(text.draft))
-
-
-def described(text: IndexedText) -> tuple[Any, ...]:
-    """(speaker, role, moment, description) of a text, as recall reads them."""
-    draft = text.draft
-    return *_seen(draft), sealed(draft, _packed(draft))
-
-
-def _packed(draft: NodeDraft) -> bytes:
-    return msgspec.msgpack.encode(described_draft(draft, role_in(draft)))
-
-
-def _seen(draft: NodeDraft) -> tuple[Any, ...]:
-    turn = draft.type == "Turn"
-    return (
-        fold(draft.name) if turn else "",
-        role_in(draft),
-        draft.valid.start if turn else None,
-    )
+        return held[:3] == seen_as(text.draft)
+    return held == (*seen_as(text.draft), packed(text.draft))
 
 
 def _wrong_vectors(query: Query, tenant: int, rows: set[int]) -> Iterator[Fault]:
@@ -433,7 +416,7 @@ def _redescribe(tx: Tx, everything: list[IndexedText]) -> int:
             alone = text.draft.type != "Turn" or not text.world
             seat = text.world or node
             place = -2 * node if alone else position
-            speaker, role, said_at, held = described(text)
+            speaker, role, said_at, held = described(text.draft)
             tx.store.execute(
                 f"UPDATE {table} SET session = :session, position = :position, speaker = :speaker, role = :role,"
                 " said_at = :said_at, described = :described WHERE tenant = :t AND node = :node",
@@ -616,7 +599,7 @@ def index_words(tx: Tx) -> list[int]:
     for key, type_, name, content, metadata, scope, made in nodes:
         draft = NodeDraft(type_, name, content, metadata=metadata_from(metadata), scope=scope, made=made)
         if not is_silent(type_, made):
-            texts += words_of(key, draft, tx.owner_of(key) or tx.owner_in(scope), tx.language)
+            texts += words_of(key, draft, tx.owner_of(key), tx.language)
             found.append(key)
     tx.words().add(texts)
     archived = tx.query(

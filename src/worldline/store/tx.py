@@ -29,7 +29,7 @@ from worldline.model import (
     Scope,
 )
 from worldline.ports import Row, Store, Tenant, Tx
-from worldline.store import counting, indexing, ledger
+from worldline.store import counting, erasing, indexing, ledger
 from worldline.store.held import FRESH
 from worldline.store.indexing import UNDESCRIBED, is_silent
 from worldline.store.loading import ALWAYS, Loading
@@ -75,6 +75,10 @@ class SqlTx(Loading, Tx):
         self.held_worlds = {self.root: found.world} if found.world else {}
         self.typed = found.typed
         """Whether any type or predicate is registered."""
+        self.forgot = found.forgot
+        """Whether anything was ever erased."""
+        self._erased: set[tuple[int, str, int]] | None = None
+        """The edges that were, where somebody asked."""
         self._merged = found.merged
         self._next = dict(found.last)
         self._counted = found.counted
@@ -322,6 +326,8 @@ class SqlTx(Loading, Tx):
             draft.type, draft.name, draft.content, draft.dated, self.id_of(world) if world else None
         )
         if found := self.find(id_):
+            if self.forgot:
+                erasing.write_again(self, found[0], draft)
             return (*found, False)
         key = self._next["nodes"] = self._next["nodes"] + 1
         line = draft.lineage or key
@@ -506,8 +512,17 @@ class SqlTx(Loading, Tx):
             self._merged = True
         if type_ == "contains":
             self.lies_in(dst, src)
-        elif first:
+        elif first and not self.is_counted(src, type_, dst):
             self.worlds.add(world, id_)
+
+    def is_counted(self, src: int, type_: str, dst: int) -> bool:
+        """Whether such an edge was erased: the hash of its world counts it as before."""
+        if not self.forgot or src in self._new or dst in self._new:
+            return False
+        if self._erased is None:
+            gone = erasing.tombs(self.store.query, self.tenant).edges
+            self._erased = {(edge.src, edge.type, edge.dst) for edge in gone}
+        return (src, type_, dst) in self._erased
 
     def owning_world(self, src: int, type_: str, dst: int) -> int:
         """The lowest world that holds both ends; refers_to belongs to its source's world."""
@@ -800,6 +815,8 @@ class Begun(NamedTuple):
     """Whether any merge was ever accepted."""
     typed: bool
     """Whether any type or predicate is registered."""
+    forgot: bool
+    """Whether anything was ever erased."""
     scope: int
     """The number of the scope set that was asked for; 0 where it is not made yet."""
     counted: int | None
@@ -812,6 +829,7 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         f"SELECT {_LAST}, r.hash, r.name, r.line, w.head, w.hash, w.digest,"
         " EXISTS (SELECT 1 FROM proposals p WHERE p.tenant = :t AND p.status = 'accepted'),"
         " EXISTS (SELECT 1 FROM ontology o WHERE o.tenant = :t AND o.kt = :forever),"
+        " EXISTS (SELECT 1 FROM erased e WHERE e.tenant = :t AND e.of = 'nodes'),"
         f" coalesce((SELECT s.id FROM scopes s WHERE s.tenant = :t AND s.key = :scope), 0), {counting.FAR}"
         " FROM tenants t LEFT JOIN nodes r ON r.tenant = :t AND r.id = :root"
         " LEFT JOIN worlds w ON w.tenant = :t AND w.line = :root WHERE t.tenant = :t",
@@ -824,8 +842,9 @@ def begun(store: Store, tenant: int, root: int, scope: str) -> Begun:
         row[at + 3 : at + 6] if row[at + 3] is not None else None,
         bool(row[at + 6]),
         bool(row[at + 7]),
-        int(row[at + 8]),
-        row[at + 9] if isinstance(row[at + 9], int) else None,
+        bool(row[at + 8]),
+        int(row[at + 9]),
+        row[at + 10] if isinstance(row[at + 10], int) else None,
     )
 
 

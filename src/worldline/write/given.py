@@ -63,7 +63,7 @@ from worldline.rules.identity import (
     resolve,
 )
 from worldline.rules.slots import sentence
-from worldline.store import erasing, people, registry, slots
+from worldline.store import people, registry, slots
 from worldline.store.slots import Settled, put_fact
 from worldline.store.view import as_belief
 from worldline.text import fold
@@ -90,8 +90,6 @@ def entity(tx: Tx, name: str, place: Place) -> tuple[int, bool]:
 def new_entity(tx: Tx, name: str, place: Place) -> int:
     """An entity of which nobody in this scope has spoken before."""
     key, _ = tx.put(NodeDraft("Entity", name, valid=Interval(EARLIEST), scope=place.scope))
-    if not tx.is_new(key) and tx.name_of(key) != name:
-        erasing.name_again(tx, key, name)
     add_alias(tx, key, name, place.scope)
     return key
 
@@ -134,8 +132,6 @@ def note(tx: Tx, draft: NodeDraft, place: Place, limit: int, metadata: Metadata 
     draft.world = 0 if draft.type == "Entity" else place.world
     key, new = tx.put(draft)
     if new and draft.type == "Entity":
-        if not tx.is_new(key) and tx.name_of(key) != draft.name and not draft.content:
-            erasing.name_again(tx, key, draft.name)
         add_alias(tx, key, draft.name, place.scope)
     if new:
         _replace_others(tx, key, draft)
