@@ -1,8 +1,8 @@
 """What a message has to do with a held fact, and how likely it says that this is over.
 
 Fact and message are read beside each other by the packaged cross-encoder, which says how likely the one is over by the
-other; a few measures stand beside that: words in which people tell of a change, another value of the same sort, how
-much else the message speaks of. They are read only where it can decide. A rule that finds a fact to be over is believed
+other; a few measures of the message stand beside that: words in which people tell of a change, and how much else it
+speaks of. They are read only where that can decide. A rule that finds a fact to be over is believed
 unless the reading speaks clearly against it; without a cross-encoder rules alone decide.
 
     held "Juno has morning coffee at Rosie's", then "These days my morning coffee is at the Tin Cup" → likely over
