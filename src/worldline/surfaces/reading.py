@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
-from worldline.surfaces import render
+from worldline.surfaces import budget, render
 from worldline.surfaces.budget import known, opening, worth_showing
 from worldline.surfaces.options import TIME, Told, labelled, piped, reads
 from worldline.text import visible
@@ -227,19 +228,22 @@ def worlds(memory: Memory) -> Told:
 def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any) -> Told:
     """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
     that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
-    --max-tokens shows the text that a model would get, in the order of time.
+    --max-tokens shows the text that a model would get, in the order of time; the document that --json makes
+    within it is the one that the server gives.
 
     Example:
       worldline recall "Which tier does Acme have?"
       worldline recall "What did Ana say about Lisbon?" --max-tokens 500 --explain
     """
     found = memory.recall(question, explain=plan, filters=metadata, **given)
-    if given["max_tokens"] is None:
+    if (most := given["max_tokens"]) is None:
         lines = shown(memory, found, given["limit"])
         lines += [] if found.hits else _unknown_then(memory)
+        value: Any = _counted(found)
     else:
-        lines = [visible(found.text) or f"(--max-tokens {given['max_tokens']} is too small to show anything)"]
-    return _counted(found), [*lines, *_explained(found)] if plan else lines
+        lines = [visible(found.text) or f"(--max-tokens {most} is too small to show anything)"]
+        value = partial(budget.answered, memory, found, given["limit"], most, explain=plan)
+    return value, [*lines, *_explained(found)] if plan else lines
 
 
 def _counted(found: Recall) -> dict[str, Any]:
@@ -450,7 +454,8 @@ def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
 
 @reads
 @click.argument("whom", metavar="[USER]", required=False)
-@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
+@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20),
+              help="Its budget; with --json, of the whole document.")  # fmt: skip
 def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
     """Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
     line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
@@ -461,7 +466,8 @@ def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
       worldline context Ana --max-tokens 300
     """
     found = memory.context(whom, max_tokens=max_tokens)
-    return found, [visible(found.text) or "(nothing to know yet)"]
+    value = partial(budget.briefed, memory, whom, max_tokens, render.plain, max_tokens)
+    return value, [visible(found.text) or "(nothing to know yet)"]
 
 
 @reads
