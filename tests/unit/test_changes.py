@@ -318,3 +318,33 @@ def test_a_retired_fact_without_a_successor_is_believed_again(memory, clock):
     assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
     memory.correct(kyiv, valid_from=25)
     assert facts(memory) == [("Ana lives in Oslo", 20, 25), ("Ana lives in Kyiv", 25, FOREVER)]
+
+
+def test_a_corrected_interval_keeps_how_sure_and_how_exact_it_is(memory):
+    """Only when it holds was wrong: it stays confirmed, or kept back, and a new beginning says how exact it is."""
+    home = memory.fact({"subject": "Ana", "relation": "lives in", "object": "Porto", "since": "2024-03"}).id
+    job = memory.fact(Fact("Bo", "works at", "Acme", valid_from="2023-01-01", confidence=0.6)).id
+    memory.confirm(home)
+    memory.retire(home, "2029-01-01")
+    memory.correct(home, valid_to="2030-01-01")
+    memory.quarantine(job, "heard from somebody else")
+    memory.correct(job, valid_from="2022-05-01")
+
+    kept, moved = (memory.history(id_)[-1].node for id_ in (home, job))
+    assert (kept.status, kept.confidence, kept.precision) == ("confirmed", 1.0, "month")
+    assert (moved.status, moved.confidence, moved.precision) == ("quarantined", 0.6, "day")
+    assert moved.reason == "heard from somebody else"
+    assert [v.change for v in memory.history(home)] == ["put", "confirmed", "retired", "corrected"]
+    assert memory.verify().ok
+
+
+def test_a_corrected_value_is_not_confirmed_by_that(memory):
+    """Whoever vouched for the old one said nothing of the new one; when it began stays as exact as it was."""
+    home = memory.fact({"subject": "Ana", "relation": "lives in", "object": "Porto", "since": "2024-03"}).id
+    note = memory.note("learning", "n", "x").id
+    memory.confirm(home)
+    memory.confirm(note)
+
+    other = memory.history(memory.correct(home, "Faro").id)[-1].node
+    assert (other.status, other.precision) == ("believed", "month")
+    assert memory.get(memory.correct(note, "y").id).status == "believed"
