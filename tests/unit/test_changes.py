@@ -146,6 +146,24 @@ def test_metadata_of_a_shared_payload_is_each_scopes_own(memory):
     assert [n.id for n in ben.list(metadata={"from": "ann's diary"}).items] == []
 
 
+@pytest.mark.parametrize("verb", ["amend", "correct"])
+def test_metadata_of_a_shared_version_is_each_scopes_own(memory, verb):
+    """Two users who change the same words into the same others keep their own metadata, and are found by it."""
+    users = {name: memory.scoped(user=name) for name in ("ann", "ben", "cy")}
+    for name, mine in users.items():
+        id_ = mine.note("learning", "tea", "green", metadata={"from": name} if name != "cy" else None).id
+    for mine in users.values():
+        getattr(mine, verb)(id_, "black")
+    for name, mine in users.items():
+        (held,) = mine.list("learning").items
+        assert (held.content, held.metadata) == ("black", {"from": name} if name != "cy" else {})
+        assert [len(mine.list(metadata={"from": one}).items) for one in ("ann", "ben")] == [
+            name == "ann",
+            name == "ben",
+        ]
+    assert memory.verify().ok
+
+
 def test_an_earlier_history_does_not_know_what_came_later(memory, clock):
     """Seen from a known time, what was given up after it is still believed."""
     id_ = memory.note("learning", "n", "x", valid_from=0).id

@@ -331,13 +331,16 @@ def _new_version(node: Node, belief: Belief, revision: Revision, limit: int, tx:
 
 
 def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
-    key, its_line, _ = tx.payload_only(draft)
+    key, its_line, new = tx.payload_only(draft)
     if its_line != line:
         raise Conflict(
             f"another memory says exactly this already ({tx.id_of(key).hex()[:12]}); "
             "link it with supersedes instead"
         )
     tx.believe(key, line, draft)
+    if not new:
+        tx.wake(line)
+        tx.own_metadata(key, draft)
     return key
 
 
