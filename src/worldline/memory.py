@@ -731,8 +731,9 @@ class Memory:
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
+        dropped = weight.unregister(self._h.whole("scored"), name)
         self._h.scorers.pop(name, None)
-        return weight.unregister(self._h.whole("scored"), name)
+        return dropped
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""
