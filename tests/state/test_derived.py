@@ -199,7 +199,7 @@ def test_every_description_has_a_seal_and_is_what_describing_gives(filled: Path)
     """What a checksum vouches for is what the text, described anew, would be."""
     with opened(filled) as m:
         whole = reindexing.texts(m.handle.store.query, m.handle.tenant_row().id)
-        anew = {text.node: reindexing.described(text)[3] for text in whole}
+        anew = {text.node: reindexing.described(text.draft)[3] for text in whole}
     held = described(filled)
     assert held == {node: anew[node] for node in held}
     assert all(blob[:1] == b"\x97" for blob in held.values())
