@@ -476,6 +476,7 @@ class Memory:
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
+        include_quarantined: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
@@ -485,7 +486,7 @@ class Memory:
             ask = rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
             return introspection.listing(view, ask, type, metadata or {}, limit, page)
 
-        return self._h.read(look)
+        return self._h.read(look, quarantined=include_quarantined)
 
     def query(self) -> Query:
         """A new query: start set, then verbs, then run() or explain()."""

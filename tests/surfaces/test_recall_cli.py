@@ -173,3 +173,18 @@ def test_a_budget_bounds_the_whole_document(shell, budget, more):
 def test_a_document_that_cannot_be_so_small_is_refused(shell):
     """Rather than longer than asked for."""
     assert "too small" in shell("recall", "flat", "--max-tokens", "9", "--json", code=1)
+
+
+def test_what_is_kept_back_is_listed_and_released(shell):
+    """Only on request, with a mark; after `confirm` it is there as before."""
+    lists = ("list", "--type", "fact")
+    (fact,) = [n for n in json.loads(shell(*lists, "--json"))["items"] if "Porto" in n["content"]]
+    shell("quarantine", fact["id"][:12], "--reason", "who said so?")
+
+    assert "Porto" not in shell(*lists)
+    assert "(quarantined: who said so?)" in shell(*lists, "--include-quarantined")
+    asked = ("recall", "Where does Ines live?", "--json")
+    shown = [json.loads(shell(*asked, *more))["text"] for more in ((), ("--include-quarantined",))]
+    assert ["Ines lives in Porto" in text for text in shown] == [False, True]
+    shell("confirm", fact["id"][:12])
+    assert "Porto" in shell(*lists)

@@ -33,6 +33,9 @@ _SHOWN = 20
 _ASKED = click.option("--asked-at", type=TIME, help='The moment that "yesterday" is relative to [now].')
 _FROM = click.option("--from", "from_", type=TIME, help="Not before this time.")
 _TO = click.option("--to", type=TIME, help="Before this time.")
+_KEPT_BACK = click.option(
+    "--include-quarantined", is_flag=True, help="Also what is kept back; `confirm` releases it."
+)
 _LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories [the question decides].")
 _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
 
@@ -61,6 +64,7 @@ def get(memory: Memory, ref: str, exact: bool) -> Told:
 @click.option("--limit", default=50, show_default=True, help="Items on a page.")
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@_KEPT_BACK
 @labelled
 def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> Told:
     """Without a type: notes and what was said. Facts and entities are listed by their type.
@@ -68,6 +72,7 @@ def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> T
     Example:
       worldline list
       worldline list --type fact --user ana
+      worldline list --type fact --include-quarantined
       worldline list --as-of 2026-03-03 --json
     """
     counted = {} if type else memory.stats()["visible"]
@@ -224,6 +229,7 @@ def worlds(memory: Memory) -> Told:
 @_ASKED
 @click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@_KEPT_BACK
 @labelled
 def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any) -> Told:
     """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id

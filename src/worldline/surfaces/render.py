@@ -175,7 +175,8 @@ def when(node: model.Node, offset: int = 0) -> str:
 
 def line(node: model.Node, offset: int = 0) -> str:
     """A memory on one line."""
-    status = f"  ({node.status})" if node.status != "believed" else ""
+    why = f": {one_line(node.reason)}" if node.status == "quarantined" and node.reason else ""
+    status = f"  ({node.status}{why})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(visible(note), fg="red") for note in node.notes)
     return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
 
