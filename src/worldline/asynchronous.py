@@ -14,7 +14,7 @@ import asyncio
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from worldline.errors import StoreError
 from worldline.memory import Memory
@@ -22,7 +22,17 @@ from worldline.model import Scope
 from worldline.query import Query, explain_query, run_query
 from worldline.store.sqlite import CLOSED
 
+T = TypeVar("T")
 THREADS = 4
+
+
+async def in_thread(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    """What the work returns, done in a thread of the pool; a StoreError once that is shut down."""
+    try:
+        begun = asyncio.get_running_loop().run_in_executor(pool, work)
+    except RuntimeError:  # the threads take nothing more
+        raise StoreError(CLOSED) from None
+    return await begun
 
 
 class AsyncMemory:
@@ -85,12 +95,7 @@ class AsyncMemory:
         return Query(running, explaining)
 
     async def _later(self, verb: Callable[..., Any], *args: Any, **given: Any) -> Any:
-        work = functools.partial(verb, *args, **given)
-        try:
-            begun = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        except RuntimeError:  # the threads take nothing more
-            raise StoreError(CLOSED) from None
-        return await begun
+        return await in_thread(self._pool, functools.partial(verb, *args, **given))
 
     def __getattr__(self, name: str) -> Any:
         """Any other public verb of Memory, to be awaited."""

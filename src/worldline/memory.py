@@ -476,6 +476,7 @@ class Memory:
         *,
         metadata: Metadata | None = None,
         include_superseded: bool = False,
+        include_quarantined: bool = False,
         limit: int = 50,
         page: str | None = None,
     ) -> Page:
@@ -485,7 +486,7 @@ class Memory:
             ask = rewrite(Ask(include_superseded=include_superseded), view, self._h.types)
             return introspection.listing(view, ask, type, metadata or {}, limit, page)
 
-        return self._h.read(look)
+        return self._h.read(look, quarantined=include_quarantined)
 
     def query(self) -> Query:
         """A new query: start set, then verbs, then run() or explain()."""
@@ -731,8 +732,9 @@ class Memory:
 
     def drop_scorer(self, name: str) -> bool:
         """Takes a scorer and all its scores away; recall is as it was before. False where there is none."""
+        dropped = weight.unregister(self._h.whole("scored"), name)
         self._h.scorers.pop(name, None)
-        return weight.unregister(self._h.whole("scored"), name)
+        return dropped
 
     def profile(self, who: Any) -> Profile:
         """What is known of a person, by name or entity: attributes, style, relations, landmarks, causes."""

@@ -487,9 +487,11 @@ def test_nothing_changes_after_the_end_of_time() -> None:
         assert memory.changes(FOREVER) == ()
 
 
-def test_a_memory_that_was_closed_says_so(clock) -> None:
+@pytest.mark.parametrize("place", [":memory:", "m.db"])
+def test_a_memory_that_was_closed_says_so(clock, tmp_path, monkeypatch, place) -> None:
     """Reads of a memory whose store is closed are a StoreError with what to do, as writes are."""
-    memory = Memory.open(":memory:", clock=clock)
+    monkeypatch.chdir(tmp_path)
+    memory = Memory.open(place, clock=clock)
     note = memory.note("learning", "n", "c").id
     memory.close()
     looks = (
@@ -504,3 +506,4 @@ def test_a_memory_that_was_closed_says_so(clock) -> None:
     for look in looks:
         with pytest.raises(StoreError, match="open it again"):
             look()
+    memory.close()

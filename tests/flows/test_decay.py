@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from worldline import Config, Memory, Receipt, Scorer
-from worldline.errors import InvalidInput, Refused
+from worldline.errors import InvalidInput, ReadOnly, Refused
 from worldline.rules.describe import DAY
 from worldline.store.words import rows_of
 from worldline.testing import FrozenClock
@@ -368,6 +368,18 @@ def test_a_scorer_added_late_judges_everything(memory, clock):
     assert memory.drop_scorer("urgency")
     assert not memory.drop_scorer("urgency")
     assert texts(memory.recall(question)) == before
+
+
+def test_a_scorer_that_may_not_be_dropped_goes_on(memory, clock):
+    """Whoever is refused has changed nothing: the next night scores as before."""
+    memory.score_with(urgent())
+    with pytest.raises(Refused):
+        memory.as_agent().drop_scorer("urgency")
+    with pytest.raises(ReadOnly):
+        memory.at(known=clock()).drop_scorer("urgency")
+    said(memory, clock, "An urgent repair of the lamp.")
+    memory.consolidate()
+    assert "scorer urgency" in memory.recall("the repair of the lamp").hits[0].factors
 
 
 def test_nights_score_what_is_new(memory, clock):

@@ -208,6 +208,58 @@ def test_what_two_say_and_one_changes(tmp_path: Path, first: str) -> None:
         assert [hit.node.content for hit in ana.recall("quagga").hits] == ["The code is quagga."]
 
 
+@pytest.mark.parametrize("holder", ["said", "fact", "note"])
+def test_what_holds_something_of_another_leaves_no_words(tmp_path: Path, holder: str) -> None:
+    """Neither those of a message and its reading, of a fact, or of a note, nor how the edge was labelled."""
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        ann, bob = memory.scoped(user="ann"), memory.scoped(user="bob")
+        says = "I moved to Quillonia with my sister Zoraida."
+        made = {
+            "said": lambda: ann.remember(says, speaker="Petronel", session="attic", external_id="parcel-77"),
+            "fact": lambda: ann.fact(Fact("Petronel", "envies brazenly", "Zoraida")),
+            "note": lambda: ann.note("context", "Quillonia", "attic", metadata={"parcel-77": "Zoraida"}),
+        }[holder]()
+        tea = ann.note("learning", "tea", "green").id
+        ann.link(made, "contains", tea, metadata={"shelf": "copperkey"})
+        bob.note("learning", "tea", "green")
+        memory.forget(user="ann", confirm=True)
+
+        words = "quillonia", "zoraida", "petronel", "attic", "parcel-77", "brazenly", "copperkey"
+        assert left_in(memory, path, *words) == []
+        assert [node.id for node in bob.list().items] == [tea]
+        sound(memory)
+        assert memory.ailments() == ()
+        memory.reindex()
+        sound(memory)
+        copy = tmp_path / "copy.jsonl"
+        memory.export(copy)
+        with opened(tmp_path / "again.db") as again:
+            again.import_(copy)
+            sound(again)
+    assert left_of(path, *words) == []
+
+
+def test_what_a_night_made_of_the_same_words_of_two_stays_made_by_it(tmp_path: Path) -> None:
+    """The topic that both have loses one of them, and neither its mark nor what it is about."""
+    with opened(tmp_path / "m.db") as memory:
+        users = [memory.scoped(user=name) for name in ("ann", "bob")]
+        for mine in users:
+            for day in range(1, 7):
+                words = f"My sister rowed the green canoe on the lake, lap {day}."
+                mine.remember(words, speaker="Kim", session=f"s{day}", said_at=f"2026-01-0{day}")
+        memory.consolidate()
+        (topic,), (others,) = (mine.list("Topic").items for mine in users)
+        assert topic.id == others.id
+        memory.forget(user="ann", confirm=True)
+
+        sound(memory)
+        (kept,) = users[1].list("Topic").items
+        assert (kept.id, kept.metadata) == (others.id, others.metadata)
+        memory.consolidate()
+        sound(memory)
+
+
 def test_what_was_said_first_goes_and_its_later_words_stay(tmp_path: Path) -> None:
     """Who notes what another one's note was changed to keeps that, here and in copies, when the other one goes."""
     path = tmp_path / "m.db"

@@ -127,11 +127,14 @@ def test_people_who_are_only_spoken_of(memory):
         ("I think Will and Rose came", ("rose", "will")),
         ("Don't tell my brother Zorro", ("zorro",)),
         ("a rose is a rose", ()),
+        ("We came here last June, on 3 June 2021, and left before June", ()),
+        ("I had dinner with June last week", ("june",)),
+        ("Ask my friend June, who came in June", ("june",)),
         ("", ()),
     ],
 )
 def test_names_and_words_that_look_like_names(text, names):
-    """A name that is a word too counts only inside a sentence; a role makes any word a name."""
+    """A name that is a word too counts only inside a sentence, and never as a date; a role makes any word a name."""
     assert spoken_of(text) == names
 
 

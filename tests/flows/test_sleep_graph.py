@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from worldline import Fact, Memory, Predicate
 from worldline.clock import instant
+from worldline.consolidate import run as night
 from worldline.model import Evidence
 from worldline.surfaces.cli import main
 
@@ -236,6 +237,27 @@ def test_a_conflict_is_over_when_one_side_is_closed(memory, sleep, clock):
     sleep()
     rows = memory.handle.read(lambda view: view.edge_rows("e.type = 'contradicts' AND e.kt = :forever"))
     assert [row for row in rows if row.metadata.get("inferred")] == []
+
+
+def test_a_night_goes_on_where_another_process_forgets(tmp_path, monkeypatch):
+    """Between what is new and what a pass makes of it a fact may be erased; the pass looks at the others."""
+    path, sleeping = tmp_path / "m.db", night._sleep
+    with Memory.open(path) as memory, Memory.open(path) as other:
+        gone, *rest = [
+            memory.fact(Fact("Ana", "lives_in", city, valid_from=0, functional=True)).id
+            for city in ("Rome", "Oslo", "Bonn")
+        ]
+
+        def interrupted(*given):
+            if gone in {node.id for node in other.list("Fact").items}:
+                other.forget(gone, confirm=True)
+            return sleeping(*given)
+
+        monkeypatch.setattr(night, "_sleep", interrupted)
+        memory.consolidate(("contradictions",))
+        (conflict,) = memory.conflicts()
+        assert {side.node.id for side in conflict.sides} == set(rest)
+        assert memory.verify().ok
 
 
 def test_conflicts_obey_scope_and_world(memory, sleep):

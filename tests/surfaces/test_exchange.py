@@ -607,6 +607,27 @@ def test_markdown_and_graphml(tmp_path: Path) -> None:
     assert ends <= set(nodes)
 
 
+def test_an_earlier_moment_is_shown_or_refused(tmp_path: Path) -> None:
+    """Markdown and GraphML tell what was known then; JSON Lines hold all of history, so they tell no moment's."""
+    clock = FrozenClock("2026-01-01")
+    with Memory.open(":memory:", Config(embedder="none"), clock=clock) as memory:
+        memory.remember("I live in Porto.", speaker="Ana")
+        tier = memory.note("context", "tier", "silver")
+        clock.set("2026-03-01")
+        memory.amend(tier, "gold")
+        memory.remember("I moved to Rome.", speaker="Ana")
+        for then in (memory.at(as_of="2026-02-01"), memory.at(known="2026-02-01")):
+            for format in ("markdown", "graphml"):
+                then.export(tmp_path / "then.txt", format)
+                text = (tmp_path / "then.txt").read_text("utf-8")
+                assert [word in text for word in ("Porto", "silver", "Rome", "gold", "until")] == [
+                    True, True, False, False, False,
+                ]  # fmt: skip
+            with pytest.raises(Refused, match="whole history"):
+                then.export(tmp_path / "then.jsonl")
+    assert not (tmp_path / "then.jsonl").exists()
+
+
 def test_export_refuses_nonsense(tmp_path: Path) -> None:
     """The store itself is never overwritten, and an unknown format is named."""
     with Memory.open(tmp_path / "me.db", Config(embedder="none")) as memory:

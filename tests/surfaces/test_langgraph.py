@@ -22,7 +22,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from worldline import Config, Memory
-from worldline.errors import InvalidInput
+from worldline.errors import InvalidInput, StoreError
 from worldline.langgraph import WorldlineStore
 from worldline.testing import FrozenClock
 
@@ -310,6 +310,25 @@ def test_one_key_from_many_tasks(tmp_path: Path) -> None:
             assert len(again.search(("b",))) == 6
 
     asyncio.run(work())
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_closed_store_says_so(tmp_path: Path, given: bool) -> None:
+    """Awaited or not, and whether the memory in it was its own or goes on."""
+
+    async def work(store: WorldlineStore) -> None:
+        store.put(("a",), "k", {"v": 1})
+        store.close()
+        store.close()
+        for call in (lambda: store.aget(("a",), "k"), lambda: store.aput(("a",), "k", {"v": 2})):
+            with pytest.raises(StoreError, match="closed"):
+                await asyncio.wait_for(call(), 10)
+        with pytest.raises(StoreError, match="closed"):
+            store.get(("a",), "k")
+
+    with Memory.open(tmp_path / "held.db") as memory:
+        asyncio.run(work(WorldlineStore(memory if given else tmp_path / "own.db")))
+        assert bool(memory.list().items) is given
 
 
 def test_fields_dotted_keys_and_scores(store: WorldlineStore) -> None:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from worldline import Config, Memory
 from worldline.surfaces.cli import main
 from worldline.surfaces.rest import Answered
+from worldline.text import estimate_tokens
 
 
 @pytest.fixture
@@ -148,3 +149,42 @@ def test_a_scorer_that_cannot_be_loaded_is_told(shell, tmp_path, monkeypatch, co
 
     assert "own_scorer" in output
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("budget", ["100", "150", "300", "1000"])
+@pytest.mark.parametrize("more", [(), ("--explain",)])
+def test_a_budget_bounds_the_whole_document(shell, budget, more):
+    """Of --json too, however long the memories are; what `--explain` adds has as much again."""
+    for day in ("03", "04", "05"):
+        words = f"The flat on floor {day} costs 900 euros. " + "It has a view over the harbour. \x7f" * 40
+        shell("remember", words, "--speaker", "Ines", "--when", f"2026-03-{day}")
+    asked = ("recall", "What does the flat cost?", "--max-tokens", budget, "--json", *more)
+    output = shell(*asked)
+
+    assert estimate_tokens(output) <= int(budget) * (2 if more else 1)
+    assert json.loads(output)["returned"] == len(json.loads(output)["hits"])
+    if budget == "1000":
+        assert json.loads(output)["hits"]
+    if not more:
+        assert estimate_tokens(shell("context", "Ines", "--max-tokens", budget, "--json")) <= int(budget)
+        assert json.loads(shell("context", "Ines", "--max-tokens", "300", "--json"))["sections"]
+
+
+def test_a_document_that_cannot_be_so_small_is_refused(shell):
+    """Rather than longer than asked for."""
+    assert "too small" in shell("recall", "flat", "--max-tokens", "9", "--json", code=1)
+
+
+def test_what_is_kept_back_is_listed_and_released(shell):
+    """Only on request, with a mark; after `confirm` it is there as before."""
+    lists = ("list", "--type", "fact")
+    (fact,) = [n for n in json.loads(shell(*lists, "--json"))["items"] if "Porto" in n["content"]]
+    shell("quarantine", fact["id"][:12], "--reason", "who said so?")
+
+    assert "Porto" not in shell(*lists)
+    assert "(quarantined: who said so?)" in shell(*lists, "--include-quarantined")
+    asked = ("recall", "Where does Ines live?", "--json")
+    shown = [json.loads(shell(*asked, *more))["text"] for more in ((), ("--include-quarantined",))]
+    assert ["Ines lives in Porto" in text for text in shown] == [False, True]
+    shell("confirm", fact["id"][:12])
+    assert "Porto" in shell(*lists)

@@ -146,6 +146,24 @@ def test_metadata_of_a_shared_payload_is_each_scopes_own(memory):
     assert [n.id for n in ben.list(metadata={"from": "ann's diary"}).items] == []
 
 
+@pytest.mark.parametrize("verb", ["amend", "correct"])
+def test_metadata_of_a_shared_version_is_each_scopes_own(memory, verb):
+    """Two users who change the same words into the same others keep their own metadata, and are found by it."""
+    users = {name: memory.scoped(user=name) for name in ("ann", "ben", "cy")}
+    for name, mine in users.items():
+        id_ = mine.note("learning", "tea", "green", metadata={"from": name} if name != "cy" else None).id
+    for mine in users.values():
+        getattr(mine, verb)(id_, "black")
+    for name, mine in users.items():
+        (held,) = mine.list("learning").items
+        assert (held.content, held.metadata) == ("black", {"from": name} if name != "cy" else {})
+        assert [len(mine.list(metadata={"from": one}).items) for one in ("ann", "ben")] == [
+            name == "ann",
+            name == "ben",
+        ]
+    assert memory.verify().ok
+
+
 def test_an_earlier_history_does_not_know_what_came_later(memory, clock):
     """Seen from a known time, what was given up after it is still believed."""
     id_ = memory.note("learning", "n", "x", valid_from=0).id
@@ -318,3 +336,33 @@ def test_a_retired_fact_without_a_successor_is_believed_again(memory, clock):
     assert facts(memory) == [("Ana lives in Oslo", 20, 30), ("Ana lives in Kyiv", 30, FOREVER)]
     memory.correct(kyiv, valid_from=25)
     assert facts(memory) == [("Ana lives in Oslo", 20, 25), ("Ana lives in Kyiv", 25, FOREVER)]
+
+
+def test_a_corrected_interval_keeps_how_sure_and_how_exact_it_is(memory):
+    """Only when it holds was wrong: it stays confirmed, or kept back, and a new beginning says how exact it is."""
+    home = memory.fact({"subject": "Ana", "relation": "lives in", "object": "Porto", "since": "2024-03"}).id
+    job = memory.fact(Fact("Bo", "works at", "Acme", valid_from="2023-01-01", confidence=0.6)).id
+    memory.confirm(home)
+    memory.retire(home, "2029-01-01")
+    memory.correct(home, valid_to="2030-01-01")
+    memory.quarantine(job, "heard from somebody else")
+    memory.correct(job, valid_from="2022-05-01")
+
+    kept, moved = (memory.history(id_)[-1].node for id_ in (home, job))
+    assert (kept.status, kept.confidence, kept.precision) == ("confirmed", 1.0, "month")
+    assert (moved.status, moved.confidence, moved.precision) == ("quarantined", 0.6, "day")
+    assert moved.reason == "heard from somebody else"
+    assert [v.change for v in memory.history(home)] == ["put", "confirmed", "retired", "corrected"]
+    assert memory.verify().ok
+
+
+def test_a_corrected_value_is_not_confirmed_by_that(memory):
+    """Whoever vouched for the old one said nothing of the new one; when it began stays as exact as it was."""
+    home = memory.fact({"subject": "Ana", "relation": "lives in", "object": "Porto", "since": "2024-03"}).id
+    note = memory.note("learning", "n", "x").id
+    memory.confirm(home)
+    memory.confirm(note)
+
+    other = memory.history(memory.correct(home, "Faro").id)[-1].node
+    assert (other.status, other.precision) == ("believed", "month")
+    assert memory.get(memory.correct(note, "y").id).status == "believed"

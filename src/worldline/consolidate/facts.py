@@ -324,7 +324,7 @@ class _Sweep:
 
     def changes(self) -> list[Change]:
         """What to end and what to put."""
-        ids = set(self._view.ids(sorted(self._touched)))
+        ids = stated.ids_of(self._view, self._touched)
         ends: list[Change] = []
         puts: list[Change] = []
         held: dict[Pair, list[Edge]] = {}

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 import orjson
 
 from worldline import __version__
-from worldline.clock import EARLIEST, LATEST, Instant, show
+from worldline.clock import EARLIEST, LATEST, NOW, Instant, show
 from worldline.errors import InvalidInput, Refused
 from worldline.exchange.formats import LINKS, shortened
 from worldline.handle import Handle
@@ -43,6 +43,11 @@ def export(handle: Handle, path: str | Path, format: str = "jsonl") -> int:
     """Writes a file; how many memories (lines, for JSON Lines) it holds."""
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; the formats are: {', '.join(FORMATS)}")
+    if format == "jsonl" and handle.moment != NOW:
+        raise Refused(
+            "JSON Lines hold the whole history, and not what was known at one moment; "
+            "markdown and graphml show that"
+        )
     target = Path(path).expanduser()
     if format == "markdown" and (target.is_dir() or not target.suffix):
         return handle.read(lambda view: write(view, target))

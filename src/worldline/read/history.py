@@ -223,7 +223,8 @@ def _with_stages(versions: list[Version], view: View, line: int) -> tuple[Versio
 def _change(belief: Belief, node: Node, rows: list[tuple[Belief, Node]], joins: list[Edge]) -> str:
     since = belief.known.start
     earlier = [b for b, n in rows if b.known.start < since and b.scope == belief.scope]
-    if belief.status != "believed":
+    given_up = [b for b, n in rows if b.known.end == since and n.key == node.key and b.scope == belief.scope]
+    if belief.status not in ("believed", *(b.status for b in given_up)):
         return belief.status
     if not earlier:
         return "put"
@@ -232,7 +233,6 @@ def _change(belief: Belief, node: Node, rows: list[tuple[Belief, Node]], joins: 
         return "amended"
     if any(e.type == "derived_from" for e in made):
         return "corrected"
-    given_up = [b for b, n in rows if b.known.end == since and n.key == node.key]
     if any(b.valid.end > belief.valid.end for b in given_up):
         return "superseded" if _cut(belief, joins) else "retired"
     return "corrected" if given_up else "restored"

@@ -820,7 +820,7 @@ def fact_of(given: Fact | Mapping[str, Any]) -> Fact:
         fields = {**_valued(fields), "related": True}
     try:
         return msgspec.convert(
-            {**fields, "precision": fields.get("precision") or _precision(fields)}, _Fact
+            {**fields, "precision": fields.get("precision") or precision_of(fields.get("valid_from"))}, _Fact
         ).fact()
     except msgspec.ValidationError as error:
         raise InvalidInput(f"this fact cannot be read: {error}") from None
@@ -848,10 +848,9 @@ def _valued(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, **({"object": said} if named else {"literal": said})}
 
 
-def _precision(fields: Mapping[str, Any]) -> str | None:
+def precision_of(when: Any) -> str | None:
     """How exact a date in ISO text is."""
-    since = fields.get("valid_from")
-    return PRECISIONS[len(since)][0] if isinstance(since, str) and len(since) in PRECISIONS else None
+    return PRECISIONS[len(when)][0] if isinstance(when, str) and len(when) in PRECISIONS else None
 
 
 def whole_date(when: Any) -> Any:

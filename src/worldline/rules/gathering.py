@@ -43,6 +43,7 @@ from msgspec import Struct
 from worldline import lexicon
 from worldline.clock import Instant, to_datetime
 from worldline.dates import find_dates
+from worldline.dates.words import ANY_WEEKDAY, MONTH
 from worldline.rules import TURNS
 from worldline.rules.happenings import causes, landmarks, sentences
 from worldline.rules.identity import GIVEN
@@ -492,19 +493,26 @@ _BY_ROLE = re.compile(
     r"grandfather|grandpa|friend|boss|colleague|coworker|neighbou?r|roommate|mentor|teacher|coach|dog|puppy|cat|kitten)"
     r",? (?:named |called )?([A-Z][a-z]+)"
 )
+_CALENDAR = re.compile(rf"{MONTH}|{ANY_WEEKDAY}", re.I)
 _PLACED = re.compile(r"\b(?:in|to|from|at|near|of|the|a|an)\s+$")
 
 
 def spoken_of(text: str) -> tuple[str, ...]:
-    """The given names that a text mentions, folded, in the order of the alphabet."""
+    """The given names that a text mentions, folded, in the order of the alphabet; the June of a date is nobody."""
     found = {fold(match.group(1)) for match in _BY_ROLE.finditer(text)}
     for match in _CAPITAL.finditer(text):
         name = fold(match.group())
-        if name in GIVEN and (
-            name not in lexicon.words("names_that_are_words.txt") or _inside(text, match.start())
+        if (
+            name in GIVEN
+            and (name not in lexicon.words("names_that_are_words.txt") or _inside(text, match.start()))
+            and not (_CALENDAR.fullmatch(name) and _is_date(text, match.start()))
         ):
             found.add(name)
     return tuple(sorted(found))[:MOST_NAMED]
+
+
+def _is_date(text: str, at: int) -> bool:
+    return any(span.chars[0] <= at < span.chars[1] for span in find_dates(text, to_datetime(0)))
 
 
 def _inside(text: str, at: int) -> bool:

@@ -270,12 +270,14 @@ def erase(tx: Tx, doomed: Doomed, who: str) -> tuple[int, int]:
     cold = unindex(tx, left - doomed.unindexed)
     noted = _first_owned(tx, doomed)
     over = sorted({*doomed.renamed, *noted} - rows["nodes"])
+    bare = _labelled_places(tx, doomed) - rows["edges"]
     kept, marks = _kept(tx, doomed, rows, over), _marks(tx, rows["beliefs"])
     gone = {table: sorted(rows[table]) for table in rows}
-    gone["nodes"] = sorted({*rows["nodes"], *over})
+    gone["nodes"], gone["edges"] = sorted({*rows["nodes"], *over}), sorted({*rows["edges"], *bare})
     seals = _seals(tx, gone, before)
     vectors = _delete(tx, doomed, rows, noted)
     _write_over(tx, doomed, over, noted)
+    _lay_bare(tx, bare)
     index(tx, left, cold)
     for table, numbers in gone.items():
         if numbers:
@@ -319,8 +321,8 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
     found = {table: set[int]() for table in COVERED if table not in ("erased", "world_hashes")}
     for table, condition, whole, part in (
         ("nodes", "r.id IN {0}", nodes, []),
-        ("events", "r.node IN {0}", nodes, []),
-        ("facts", "r.node IN {0}", nodes, []),
+        ("events", "r.node IN {0}", [*nodes, *doomed.blank], []),
+        ("facts", "r.node IN {0}", [*nodes, *doomed.blank], []),
         ("ontology", "r.world IN {0}", lines, []),
         ("metadata", "r.node IN {0}", nodes, theirs),
         ("beliefs", "r.line IN {0}", lines, shares),
@@ -353,6 +355,29 @@ def _first_owned(tx: Tx, doomed: Doomed) -> dict[int, bool]:
         **doomed.sets.bound,
     )
     return {node: "caption" in metadata_from(metadata) for node, metadata in rows}
+
+
+def _labelled_places(tx: Tx, doomed: Doomed) -> set[int]:
+    """The edges by which what stays lies where it does, as far as somebody who goes has labelled them."""
+    rows = tx.query(
+        "SELECT e.id FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.metadata IS NOT NULL"
+        f" AND (e.src IN {LISTED} OR e.dst IN {LISTED}) AND {doomed.sets.among('e')}",
+        among=listed(sorted(doomed.shares)),
+        **doomed.sets.bound,
+    )
+    return {row[0] for row in rows}
+
+
+def _lay_bare(tx: Tx, edges: Collection[int]) -> None:
+    """Edges that stay without their metadata; the changeset vouches for them anew."""
+    among = listed(sorted(edges))
+    tx.query(f"UPDATE edges SET metadata = NULL WHERE tenant = :t AND id IN {LISTED}", among=among)
+    columns = ", ".join(COLUMNS["edges"])
+    rows = tx.query(
+        f"SELECT {columns} FROM edges WHERE tenant = :t AND id IN {LISTED} ORDER BY id", among=among
+    )
+    if rows:
+        tx.ledger.put("edges", rows)
 
 
 def _kept(
@@ -558,14 +583,22 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
         )
 
 
+_NEXT_OWNER = (
+    "(SELECT m.metadata, coalesce(m.scope, 0) FROM (SELECT 1) x LEFT JOIN (SELECT metadata, scope FROM metadata"
+    " WHERE tenant = :t AND node = :node ORDER BY id LIMIT 1) m ON TRUE)"
+)
+"""What the first of those who stay has noted beside a payload, and whose that is."""
+
+
 def _write_over(tx: Tx, doomed: Doomed, nodes: Sequence[int], noted: Collection[int]) -> None:
-    """Nodes that stay without their metadata, or with other words; the changeset vouches for them anew."""
+    """Nodes that stay with the metadata of others, or with other words; the changeset vouches for them anew."""
     for node in nodes:
         if node in doomed.renamed:
             _rename(tx, node, *doomed.renamed[node])
         if node in noted:
             tx.query(
-                "UPDATE nodes SET metadata = NULL, scope = 0 WHERE tenant = :t AND id = :node", node=node
+                f"UPDATE nodes SET (metadata, scope) = {_NEXT_OWNER} WHERE tenant = :t AND id = :node",
+                node=node,
             )
         columns = ", ".join(COLUMNS["nodes"])
         tx.ledger.put(

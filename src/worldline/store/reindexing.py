@@ -132,7 +132,7 @@ class Derived:
         """Compares its description and place, of each table until one is wrong; the description, if it is sealed."""
         held = self._placed.pop(text.node, None)
         if held is None:
-            if text.draft.type == "Turn":
+            if text.draft.type == "Turn" and text.draft.content:  # without words it was forgotten
                 self._lost = self._lost or text.node
             return None
         described = bytes(held[-1])

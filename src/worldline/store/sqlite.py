@@ -85,6 +85,7 @@ class SqliteStore(Held):
         self._open: list[tuple[threading.Thread, apsw.Connection]] = []
         """Each with the thread that it belongs to: what a thread leaves behind is closed for it."""
         self._opening = threading.Lock()
+        self._closed = False
         self._shared = self._connect() if self.in_memory else None
         self._place: tuple[int, int] | None = None
         """Which file it is, wherever its name leads by now."""
@@ -102,13 +103,13 @@ class SqliteStore(Held):
     # Connections -------------------------------------------------------------------------------
 
     def connection(self) -> apsw.Connection:
-        """This thread's connection (the only one, for a store in memory, which is gone once that is closed)."""
+        """This thread's connection (the only one, for a store in memory); none is made once the store is closed."""
         if self._shared is not None:
             return self._shared
-        if self.in_memory:
-            raise StoreError(CLOSED)
         found = getattr(self._local, "connection", None)
         if found is None:
+            if self._closed:
+                raise StoreError(CLOSED)
             found = self._local.connection = self._connect()
         return found
 
@@ -211,6 +212,7 @@ class SqliteStore(Held):
         """Closes every connection that this store opened, in any thread."""
         if self._open:
             self.keep_shown()
+        self._closed = True
         for _, connection in self._open:
             while True:
                 try:

@@ -164,6 +164,12 @@ def ever_said(view: View, who: StatedIdentity, lines: Collection[int]) -> dict[i
     }
 
 
+def ids_of(view: View, nodes: Collection[int]) -> set[str]:
+    """The ids of those of these versions that are still stored; another process may have forgotten some meanwhile."""
+    sql = f"SELECT hash FROM nodes WHERE tenant = :t AND id IN {LISTED}"
+    return {row[0].hex() for row in view.query(sql, among=listed(sorted(nodes)))}
+
+
 def single_predicates(view: View) -> dict[tuple[str, int], bool]:
     """Whether a predicate holds one value at a time, by its name and the world whose ontology says so."""
     rows = view.query(

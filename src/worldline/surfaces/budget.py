@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-import orjson
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
@@ -21,6 +20,8 @@ from worldline.clock import EXACT, LATEST, Interval, calendar, to_datetime
 from worldline.errors import InvalidInput, NotFound
 from worldline.memory import Memory
 from worldline.model import Hit, Recall
+from worldline.read.profile import Context
+from worldline.surfaces import render
 from worldline.text import estimate_tokens
 
 T = TypeVar("T")
@@ -130,8 +131,7 @@ def plain(value: Struct) -> dict[str, Any]:
 
 def size(payload: Any) -> int:
     """The estimated tokens of a payload as it goes over the wire."""
-    text = payload if isinstance(payload, str) else orjson.dumps(payload).decode()
-    return estimate_tokens(text)
+    return estimate_tokens(payload if isinstance(payload, str) else render.json_text(payload))
 
 
 def fitted(
@@ -168,3 +168,43 @@ def explained(
             break
         chosen = more
     return build(chosen, lines)
+
+
+def answered(memory: Memory, found: Recall, limit: int | None, max_tokens: int, *, explain: bool) -> Any:
+    """An answer as one document within a budget; what `explain` adds has as much again."""
+    empty: dict[str, Any] = {"answer": None, "reason": None, "abstained": False, "proof": [], "facts": []}
+    told = {**empty, **plain(shortened(known(memory, found), int(max_tokens * KNOWN)))}
+    whole = render.plain(worth_showing(found, limit))
+    hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in whole]
+
+    def build(chosen: Any, trace: Any = None) -> Any:
+        counts = {"returned": len(chosen), "found": len(found.hits), "sure": round(found.sure, 4)}
+        return {**told, "hits": list(chosen), **counts, **({} if trace is None else {"trace": trace})}
+
+    body, kept = fitted(hits, build, _cut_hit, max_tokens)
+    if not explain:
+        return body
+    beside = [{"lanes": hit["lanes"], "factors": hit["factors"]} for hit in whole]
+    weighed = ({**hit, **more} for hit, more in zip(kept, beside, strict=False))
+    return explained(kept, weighed, found.trace, build, max_tokens)
+
+
+def _cut_hit(hit: Any, room: int) -> Any:
+    """The beginning of a hit that does not fit, without what is not needed to read on from its id."""
+    node = {name: hit["node"][name] for name in ("id", "type", "name")}
+    said = hit["node"]["content"][:room].rstrip() + " …"
+    return {"node": {**node, "content": said}, "score": hit["score"], "said_at": hit["said_at"]}
+
+
+def briefed(
+    memory: Memory, about: str | None, most: int, build: Callable[[Context], Payload], budget: int
+) -> Payload:
+    """The largest payload of a context block within the budget; the block begins with `most` of its own."""
+    while True:
+        found = memory.context(about, max_tokens=most)
+        payload = build(found)
+        if (needed := size(payload)) <= budget:
+            return payload
+        if not found.sections:
+            raise InvalidInput(f"max_tokens is too small: even an empty block takes {needed}, not {budget}")
+        most = max(most * 3 // 4, 1)

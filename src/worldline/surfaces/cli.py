@@ -27,6 +27,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "amend": ("writing", "It changed: a new version holds from now on."),
         "correct": ("writing", "It was wrong: it was never true."),
         "retire": ("writing", "It is over: no longer true."),
+        "quarantine": ("writing", "Keep a memory back: it is stored, and no read shows it."),
         "confirm": ("writing", "Vouch for a memory, or release it from quarantine."),
         "feedback": ("writing", "Say of something recalled that it was useful, or wrong."),
         "pin": ("writing", "Keep a memory from ever going cold."),

@@ -102,7 +102,7 @@ def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def export(memory: Memory, path: Path, format: str, force: bool) -> Told:
-    """JSON Lines hold the whole history, whatever the moment; the others show what is visible now. Markdown into
+    """JSON Lines hold the whole history; the others show what is visible at the moment looked at. Markdown into
     a folder is a vault, one file a note with [[links]]; edit it, and `import markdown FOLDER` amends the notes.
 
     Example:

@@ -9,7 +9,6 @@ off. Writes of one store come one after the other, and closing waits for what is
 
 from __future__ import annotations
 
-import asyncio
 import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -23,10 +22,12 @@ import orjson
 from langgraph.store import base
 from langgraph.store.base.embed import get_text_at_path
 
+from worldline.asynchronous import in_thread
 from worldline.clock import FOREVER, LATEST, NOW, to_datetime
-from worldline.errors import Conflict, InvalidInput
+from worldline.errors import Conflict, InvalidInput, StoreError
 from worldline.memory import Memory
 from worldline.model import Node, require_finite
+from worldline.store.sqlite import CLOSED
 from worldline.surfaces import budget
 from worldline.surfaces.verbs import every
 from worldline.text import content_words
@@ -48,7 +49,7 @@ class WorldlineStore(base.BaseStore):
     """A memory as LangGraph's store. `store.memory` is the memory itself, with everything it can do."""
 
     supports_ttl = True
-    __slots__ = ("_lock", "_owned", "_pool", "_worlds", "memory", "ttl_config")
+    __slots__ = ("_closed", "_lock", "_owned", "_pool", "_worlds", "memory", "ttl_config")
 
     def __init__(self, memory: Memory | str | Path, *, ttl: base.TTLConfig | None = None) -> None:
         self._owned = not isinstance(memory, Memory)
@@ -57,10 +58,12 @@ class WorldlineStore(base.BaseStore):
         self._worlds: dict[Namespace, str] = {}
         self._lock = threading.RLock()
         self._pool = ThreadPoolExecutor(4, "worldline-store")
+        self._closed = False
 
     def close(self) -> None:
         """Waits for what is under way, then closes a memory that this store opened; one that was given stays open."""
         self._pool.shutdown()
+        self._closed = True
         if self._owned:
             self.memory.close()
 
@@ -76,6 +79,8 @@ class WorldlineStore(base.BaseStore):
         A namespace that LangGraph would not allow, or an operation that means nothing, is refused before anything
         is done.
         """
+        if self._closed:
+            raise StoreError(CLOSED)
         results: list[base.Result] = []
         puts: dict[tuple[Namespace, str], base.PutOp] = {}
         ops = list(ops)
@@ -93,7 +98,7 @@ class WorldlineStore(base.BaseStore):
 
     async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
         """The same, in a thread, so that the event loop goes on."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.batch, list(ops))
+        return await in_thread(self._pool, partial(self.batch, list(ops)))
 
     def known(self, namespace_prefix: Namespace, question: str) -> dict[str, Any]:
         """What is known of a question below a namespace: the answer, its proof, facts, and how sure that is."""

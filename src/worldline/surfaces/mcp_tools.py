@@ -20,6 +20,7 @@ from worldline.errors import InvalidInput, Refused
 from worldline.memory import Memory
 from worldline.model import Hit, Node, Reason, Receipt, Scope
 from worldline.read.history import speaker
+from worldline.read.profile import Context
 from worldline.reading.families import HINT
 from worldline.rules.handlers import AGENT_TYPES
 from worldline.rules.slots import told
@@ -302,9 +303,8 @@ def context(
     max_tokens: Tokens = 1200,
 ) -> Payload:
     """What to know first: who the user is, what they asked for, what comes up, holds and changed, with ids."""
-    most = max_tokens // 2
-    while True:
-        found = memory.context(about, max_tokens=most)
+
+    def build(found: Context) -> Payload:
         sections = [
             BriefSection(
                 title=section.title,
@@ -314,10 +314,9 @@ def context(
         ]
         more = not sections and memory.context(about).sections
         nothing = "max_tokens is too small" if more else "nothing to know yet"
-        payload = _payload([found.text or nothing], Briefing(user=found.user, sections=sections))
-        if size(payload) <= max_tokens or not sections:
-            return payload
-        most = most * 3 // 4
+        return _payload([found.text or nothing], Briefing(user=found.user, sections=sections))
+
+    return budget.briefed(memory, about, max_tokens // 2, build, max_tokens)
 
 
 def profile(

@@ -28,7 +28,7 @@ from worldline.surfaces.verbs import SCOPES, Binding
 from worldline.text import for_terminal
 
 Told: TypeAlias = Receipt | tuple[Any, Iterable[str]] | tuple[Any, Iterable[str], bool]
-"""What a verb has to tell; a third part that is true ends with exit code 1."""
+"""What a verb has to tell: a value, or what makes it, and lines; a third part that is true ends with exit code 1."""
 
 
 class Moment(click.ParamType[Any]):
@@ -83,7 +83,7 @@ class Bound(NamedTuple):
     def answer(self, value: Any, lines: Iterable[str]) -> None:
         """Prints a result: as JSON if that was asked for, else line by line."""
         if self.json:
-            render.emit_json(value)
+            render.emit_json(value() if callable(value) else value)
         else:
             for line in lines:
                 click.echo(for_terminal(line))

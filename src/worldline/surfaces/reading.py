@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
-from worldline.surfaces import render
+from worldline.surfaces import budget, render
 from worldline.surfaces.budget import known, opening, worth_showing
 from worldline.surfaces.options import TIME, Told, labelled, piped, reads
 from worldline.text import visible
@@ -32,6 +33,9 @@ _SHOWN = 20
 _ASKED = click.option("--asked-at", type=TIME, help='The moment that "yesterday" is relative to [now].')
 _FROM = click.option("--from", "from_", type=TIME, help="Not before this time.")
 _TO = click.option("--to", type=TIME, help="Before this time.")
+_KEPT_BACK = click.option(
+    "--include-quarantined", is_flag=True, help="Also what is kept back; `confirm` releases it."
+)
 _LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories [the question decides].")
 _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
 
@@ -60,6 +64,7 @@ def get(memory: Memory, ref: str, exact: bool) -> Told:
 @click.option("--limit", default=50, show_default=True, help="Items on a page.")
 @click.option("--page", metavar="MARK", help="The mark that the page before ended with.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@_KEPT_BACK
 @labelled
 def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> Told:
     """Without a type: notes and what was said. Facts and entities are listed by their type.
@@ -67,6 +72,7 @@ def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> T
     Example:
       worldline list
       worldline list --type fact --user ana
+      worldline list --type fact --include-quarantined
       worldline list --as-of 2026-03-03 --json
     """
     counted = {} if type else memory.stats()["visible"]
@@ -223,23 +229,27 @@ def worlds(memory: Memory) -> Told:
 @_ASKED
 @click.option("--explain", "plan", is_flag=True, help="Show lanes, places and factors of every memory.")
 @click.option("--include-superseded", is_flag=True, help="Also what is over or was withdrawn.")
+@_KEPT_BACK
 @labelled
 def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], **given: Any) -> Told:
     """The answer where it is known, with its proof; then verbatim, dated evidence, best first, each with the id
     that `why`, `correct` and `history` take. As much as the question needs; --limit says how many, and
-    --max-tokens shows the text that a model would get, in the order of time.
+    --max-tokens shows the text that a model would get, in the order of time; the document that --json makes
+    within it is the one that the server gives.
 
     Example:
       worldline recall "Which tier does Acme have?"
       worldline recall "What did Ana say about Lisbon?" --max-tokens 500 --explain
     """
     found = memory.recall(question, explain=plan, filters=metadata, **given)
-    if given["max_tokens"] is None:
+    if (most := given["max_tokens"]) is None:
         lines = shown(memory, found, given["limit"])
         lines += [] if found.hits else _unknown_then(memory)
+        value: Any = _counted(found)
     else:
-        lines = [visible(found.text) or f"(--max-tokens {given['max_tokens']} is too small to show anything)"]
-    return _counted(found), [*lines, *_explained(found)] if plan else lines
+        lines = [visible(found.text) or f"(--max-tokens {most} is too small to show anything)"]
+        value = partial(budget.answered, memory, found, given["limit"], most, explain=plan)
+    return value, [*lines, *_explained(found)] if plan else lines
 
 
 def _counted(found: Recall) -> dict[str, Any]:
@@ -450,7 +460,8 @@ def _milestone(one: Milestone, places: Mapping[str, int]) -> str:
 
 @reads
 @click.argument("whom", metavar="[USER]", required=False)
-@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20), help="Its budget.")
+@click.option("--max-tokens", default=CONTEXT, show_default=True, type=click.IntRange(20),
+              help="Its budget; with --json, of the whole document.")  # fmt: skip
 def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
     """Who the user is, what they asked for and prefer, what comes up, what holds, what changed lately; each
     line with the id that it cites. USER is a user of this memory or a name in it; without one, the user
@@ -461,7 +472,8 @@ def context(memory: Memory, whom: str | None, max_tokens: int) -> Told:
       worldline context Ana --max-tokens 300
     """
     found = memory.context(whom, max_tokens=max_tokens)
-    return found, [visible(found.text) or "(nothing to know yet)"]
+    value = partial(budget.briefed, memory, whom, max_tokens, render.plain, max_tokens)
+    return value, [visible(found.text) or "(nothing to know yet)"]
 
 
 @reads

@@ -76,10 +76,15 @@ _UNSEEN = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What JSON lets through and a terminal may obey."""
 
 
+def json_text(value: Any) -> str:
+    """JSON values as one line, of which a terminal obeys nothing."""
+    text = orjson.dumps(value).decode()
+    return text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text)
+
+
 def emit_json(value: Any) -> None:
     """One JSON document on standard output."""
-    text = orjson.dumps(plain(value)).decode()
-    click.echo(text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text))
+    click.echo(json_text(plain(value)))
 
 
 def spelled(type_: str) -> str:
@@ -170,7 +175,8 @@ def when(node: model.Node, offset: int = 0) -> str:
 
 def line(node: model.Node, offset: int = 0) -> str:
     """A memory on one line."""
-    status = f"  ({node.status})" if node.status != "believed" else ""
+    why = f": {one_line(node.reason)}" if node.status == "quarantined" and node.reason else ""
+    status = f"  ({node.status}{why})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(visible(note), fg="red") for note in node.notes)
     return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
 

@@ -171,35 +171,7 @@ def recall(
         question, max_tokens=budget.ALL, asked_at=asked_at, limit=limit, filters=dict(filters), explain=explain,
         include_superseded=include_superseded, include_quarantined=include_quarantined, without=without,
     )  # fmt: skip
-    told = budget.shortened(budget.known(memory, found), int(max_tokens * budget.KNOWN))
-    known = {
-        "answer": None,
-        "reason": None,
-        "abstained": False,
-        "proof": [],
-        "facts": [],
-        **budget.plain(told),
-    }
-    whole = plain(budget.worth_showing(found, limit))
-    hits = [{key: value for key, value in hit.items() if key not in ("lanes", "factors")} for hit in whole]
-
-    def build(chosen: Any, trace: Any = None) -> Any:
-        counts = {"returned": len(chosen), "found": len(found.hits), "sure": round(found.sure, 4)}
-        return {**known, "hits": list(chosen), **counts, **({} if trace is None else {"trace": trace})}
-
-    body, kept = budget.fitted(hits, build, _cut_hit, max_tokens)
-    if not explain:
-        return body
-    beside = [{"lanes": hit["lanes"], "factors": hit["factors"]} for hit in whole]
-    weighed = ({**hit, **more} for hit, more in zip(kept, beside, strict=False))
-    return budget.explained(kept, weighed, found.trace, build, max_tokens)
-
-
-def _cut_hit(hit: Any, room: int) -> Any:
-    """The beginning of a hit that does not fit, without what is not needed to read on from its id."""
-    node = {name: hit["node"][name] for name in ("id", "type", "name")}
-    said = hit["node"]["content"][:room].rstrip() + " …"
-    return {"node": {**node, "content": said}, "score": hit["score"], "said_at": hit["said_at"]}
+    return budget.answered(memory, found, limit, max_tokens, explain=explain)
 
 
 def context(

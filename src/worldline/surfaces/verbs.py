@@ -126,6 +126,7 @@ PARAMETERS: dict[str, Any] = {
     "facts": _said(list[GivenFact], "What it states, as you understand it; a fact ends what it replaces."),
     "filters": _said(Metadata, "By metadata: a value, or {$gt|$gte|$lt|$lte|$in|$ne|$contains: x}."),
     "from_": _time("From this time on"),
+    "include_quarantined": _said(bool, "Also what is kept back."),
     "include_superseded": _said(bool, "Also what is over or withdrawn."),
     "limit": Many,
     "max_tokens": Annotated[int, Meta(ge=1)],

@@ -153,9 +153,23 @@ def retire(memory: Memory, ref: tuple[str, ...], **given: Any) -> Told:
 @writes
 @click.argument("ref")
 @_REASON
+def quarantine(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> Told:
+    """What rests on it alone is kept back with it. `confirm` releases it.
+
+    Example:
+      worldline quarantine 3f2a91c0b7de --reason "who said this?"
+    """
+    return memory.quarantine(ref, reason or "", dry_run=dry_run)
+
+
+@writes
+@click.argument("ref")
+@_REASON
 def confirm(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> Told:
-    """Example:
-    worldline confirm 3f2a91c0b7de --reason "Ana says so"
+    """What is kept back is listed by `worldline list --include-quarantined`, with --type for facts.
+
+    Example:
+      worldline confirm 3f2a91c0b7de --reason "Ana says so"
     """
     return memory.confirm(ref, reason or "confirmed by the user", dry_run=dry_run)
 

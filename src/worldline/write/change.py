@@ -47,7 +47,7 @@ from worldline.model import (
     clean_text,
 )
 from worldline.ports import Tx, View
-from worldline.reading.families import families
+from worldline.reading.families import families, precision_of
 from worldline.rules.handlers import Footing, lost, place_fact, standing, tighten
 from worldline.rules.slots import sentence
 from worldline.store import indexing, ledger, registry
@@ -149,6 +149,8 @@ class Revision(Struct, frozen=True):
     valid_from: Instant | None = None
     valid_to: Instant | None = None
     reason: str | None = None
+    precision: str | None = None
+    """How exact the new beginning is."""
 
     @classmethod
     def of(
@@ -156,7 +158,7 @@ class Revision(Struct, frozen=True):
     ) -> Revision:
         """From what a caller gives."""
         begins, ends = (None if at is None else instant(at) for at in (start, end))
-        return cls(name, content, begins, ends, reason)
+        return cls(name, content, begins, ends, reason, precision_of(start))
 
 
 def held(tx: Tx, line: int) -> list[tuple[Node, Belief]]:
@@ -215,10 +217,14 @@ def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) 
         missing = pieces.keys() - {b.valid for n, b in held(tx, line) if same and b.scope == belief.scope}
         if not missing:
             continue
+        if same:  # only when it holds was wrong
+            draft.status, draft.confidence = belief.status, belief.confidence
+            draft.reason = revision.reason or belief.reason
         if belief.current and belief.valid not in pieces.keys() - missing:
             tx.close(Close(belief, reason=revision.reason or "corrected"), "correct")
             _make_room(tx, line, belief, max(pieces).start)
         for draft.valid in sorted(missing):
+            draft.precision = _precision(belief, draft.valid, revision)
             if same:
                 tx.believe(key, line, draft)
             else:
@@ -233,6 +239,8 @@ def correct_memory(tx: Tx, line: int, key: int, revision: Revision, limit: int) 
 
 def _pieces(tx: Tx, node: Node, belief: Belief, valid: Interval) -> dict[Interval, list[Op]]:
     """When a memory is believed that is to hold then, and what follows; another that begins in between stays."""
+    if belief.status == "quarantined":
+        return {valid: []}
     fitted, ops = _fitted(tx, node, belief, valid)
     pieces = {fitted: ops}
     if belief.current and fitted.end <= belief.valid.start < valid.end:
@@ -300,6 +308,10 @@ def _widened(valid: Interval, revision: Revision) -> Interval:
     return Interval(start, end)
 
 
+def _precision(belief: Belief, valid: Interval, revision: Revision) -> str | None:
+    return belief.precision if valid.start == belief.valid.start else revision.precision
+
+
 def _new_version(node: Node, belief: Belief, revision: Revision, limit: int, tx: Tx) -> NodeDraft:
     if node.type in ("Fact", "Scope", "Session") and (revision.content or revision.name):
         raise Refused(f"a {node.type}'s words are its identity; write a new one instead")
@@ -319,13 +331,16 @@ def _new_version(node: Node, belief: Belief, revision: Revision, limit: int, tx:
 
 
 def _put_version(tx: Tx, draft: NodeDraft, line: int) -> int:
-    key, its_line, _ = tx.payload_only(draft)
+    key, its_line, new = tx.payload_only(draft)
     if its_line != line:
         raise Conflict(
             f"another memory says exactly this already ({tx.id_of(key).hex()[:12]}); "
             "link it with supersedes instead"
         )
     tx.believe(key, line, draft)
+    if not new:
+        tx.wake(line)
+        tx.own_metadata(key, draft)
     return key
 
 
@@ -574,7 +589,7 @@ def _revised(
             value if parts.literal else None,
             valid_from=valid.start,
             valid_to=None if valid.end == FOREVER else valid.end,
-            precision=belief.precision if valid.start == belief.valid.start else None,
+            precision=_precision(belief, valid, revision),
             reason=revision.reason,
         )
         there = replace(place, world=world_of_node(tx, node.key), scope=belief.scope)
