@@ -308,6 +308,8 @@ I get 14.50 an hour at the bakery. | Ana gets 14.50 an hour
 Hanna exchanged vows with Emil. | Hanna exchanged vows with Emil
 The choir is in the back room these days. | choir is in back room
 The school is on Elm Street. | school is on Elm Street
+We painted the garden gate dark red. | Ana painted garden gate dark red; Ana painted garden gate
+I painted the shed green last week. | Ana painted shed green; Ana painted shed
 """
 
 RECORDS = """
