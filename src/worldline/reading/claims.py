@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from worldline.lexicon import lines, words
 from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_somebody, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
+from worldline.reading.ellipsis import in_turn
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED
 from worldline.reading.naming import Naming
@@ -58,7 +59,7 @@ class _Reader(Naming):
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._note_names(clause.at)
-            for each in clause.both_ways:
+            for each in (way for turn in in_turn(self.tree, clause) for way in turn.both_ways):
                 self._clause(each)
         for claim, noun in self._noted():
             self._keep(claim, noun)

@@ -90,6 +90,8 @@ class Clause(Struct, frozen=True):
     """ "six years", where it has been so for so long and still is."""
     otherwise: str = ""
     """How it reads of what is said the other way round."""
+    follows: int = 0
+    """Where the "then" stands by which it is told behind what was so before."""
     chain: str = ""
     """ "start seeing": its verbs as they are said, where one passes its meaning on."""
 

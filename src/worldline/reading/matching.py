@@ -145,6 +145,7 @@ class Matching(Whom):
                         found = [_with_other(c, claim, self.families) for c in found]
             if used is not None and last is None and any(c.object for c in found):
                 break
+        found = self._of_one_kind(found)
         own = [(f"{c.subject}'s ", c.object) for c in found if c.predicate.startswith("'s ")]
         found = [c for c in found if not any(c.subject.startswith(who) and c.object == o for who, o in own)]
         told = {c.key for c in found if c.object}
@@ -157,6 +158,18 @@ class Matching(Whom):
         if clause.verb == "be" and len({c.key for c in found}) > 1:
             return found[:1] + [c for c in found[1:] if {c.key, found[0].key} == _WEEKLY]
         return found
+
+    def _of_one_kind(self, found: list[Claim]) -> list[Claim]:
+        """ "switched from Slack to Teams": where no person was given up, none takes the place."""
+        ended = {c.object: self.families.all[c.key] for c in found if c.effect == "ends" and c.object}
+        made = []
+        for claim in found:
+            before, now = ended.get(claim.replaces), self.families.all.get(claim.key)
+            if before and now and claim.effect == "begins" and now.object == "person" != before.object:
+                others = tuple(o for o in claim.others if o != before.name)
+                claim = replace(claim, key=before.name, family=before.name, holds=before.holds, others=others)
+            made.append(claim)
+        return made
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at" beside the date, or who did it."""
@@ -331,6 +344,9 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
+        lasting = o.at in self.days and self.days[o.at].role == "range" and not (part and part.prep)
+        if lasting and family.object == "date":
+            return None  # "is closed between 5 and 9 May" tells how long
         if family.object == "money" and MONEY.search(object_):
             object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):

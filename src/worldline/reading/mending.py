@@ -15,7 +15,7 @@ from worldline.lexicon import words
 from worldline.reading.claim import is_given_name
 from worldline.reading.colours import coloured, painted
 from worldline.reading.families import PARTICLES, base_of, families, past, plural
-from worldline.reading.lists import TOWARDS, joined_object, listed
+from worldline.reading.lists import TOWARDS, joined_object, listed, then_another
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -95,7 +95,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
         for mend in (
             _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
-            _numbered, coloured, painted, _compound, _set_apart, joined_object, _picked_out,
+            _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
             _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
         ):  # fmt: skip
             mend(found, place)
