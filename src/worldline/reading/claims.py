@@ -20,8 +20,8 @@ from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.ellipsis import in_turn
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED
-from worldline.reading.naming import Naming
 from worldline.reading.nouns import STRETCHES
+from worldline.reading.occasions import Occasions
 from worldline.reading.parser import GONE_TO, Noun, Token
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
@@ -49,7 +49,7 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Naming):
+class _Reader(Occasions):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
@@ -366,6 +366,8 @@ class _Reader(Naming):
             return self._open(clause, name)
         if made := self._made(clause, name) or self._has_got(clause, name):
             return made
+        if on_a_day := self._has_on(clause, name) or self._moved_along(clause, noun):
+            return on_a_day
         if len(pair := self._named_pair(clause)) == 2:
             return self._names_it(clause, *pair)
         if at_it := self._at_it(clause, noun, name):
