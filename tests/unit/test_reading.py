@@ -315,6 +315,14 @@ Our supplier was Hansa until March, then Borg. | Ana's supplier was Hansa; Ana's
 The exhibition runs from 2 to 20 June. | exhibition runs to 20 June
 The bridge is shut until 2027. | bridge is shut
 The road is closed between 5 and 9 June. | road is closed
+Spare key is under the blue pot | Spare key is under blue pot
+Meeting room is on the fourth floor | Meeting room is on fourth floor
+Favourite tea is lapsang | Favourite tea is lapsang
+Dentist on Tuesday at 9 | Ana's dentist appointment is on Tuesday; Ana's dentist appointment is at 9
+Bins on Thursday | Bins are on Thursday
+Choir rehearsal on Mondays at 7 | Choir rehearsal is on Mondays; Choir rehearsal is at 7
+Haircut Saturday 11am | Haircut is on Saturday 11am
+I have an eye test on 3 June. | Ana has eye test on 3 June
 """
 
 RECORDS = """
@@ -393,6 +401,13 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 
 NOTHING = """
+Green tea is in fashion
+Public transport is in chaos
+Good luck on Friday
+See you on Tuesday at 9
+Rain on Saturday
+Mia on Friday
+Photos from Saturday
 The lecture made me think about my father.
 Ida's new car!
 Thanks, Maria. Gotta go.

@@ -53,6 +53,10 @@ class _Reader(Occasions):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
+        if noted := self._noted_day():
+            for claim, noun in noted:
+                self._keep(claim, noun)
+            return self.found
         self._roles()
         self._first_days()
         self._topic()
@@ -234,6 +238,7 @@ class _Reader(Occasions):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
         named = noun.at == 0 and self._is_one(clause)  # "Sorrel is a confident reader"
+        named = named or self._is_noted(clause, noun)
         kind = common and not named and noun.article in _ANY
         return (
             valued
@@ -243,6 +248,15 @@ class _Reader(Occasions):
             or self.talk.topic != ""
             or bool(self._its_days(clause))
         )
+
+    def _is_noted(self, clause: Clause, noun: Noun) -> bool:
+        """ "Spare key is under the pot", "Favourite tea is oolong": a note leaves out whose it is."""
+        opens = min(self.tree.under(noun.at)) == 0 and self.tree.tokens[noun.at].tag == "NN"
+        if not opens or clause.lemma != "be" or clause.tense != "present":
+            return False
+        chosen = self.tree.tokens[0].low in _CHOSEN
+        there = [n for p in clause.parts if p.prep in _PLACES and not p.dated for n in p.nouns]
+        return chosen or any(n.article == "the" or n.owner or n.proper for n in there)
 
     def _is_one(self, clause: Clause) -> bool:
         """ "Jules conducts": looks like a plural, but its verb says that it is one."""
@@ -870,6 +884,7 @@ _AWAY = frozenset({"from", "away", "planned"})
 _MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())
 _PARTING = frozenset("leave quit split part resign retire divorce separate".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
+_CHOSEN = frozenset("favourite favorite preferred default usual current".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
 _ANY = frozenset({"", "a", "an", "some", "any", "many", "few", "these", "those"})
 _ABLE = frozenset({"speaks", "plays_instrument", "plays_sport", "drives", "has_skill"})

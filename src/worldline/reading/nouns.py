@@ -793,6 +793,7 @@ class Roles(Days):
                 token.tag in ("NNP", "NNPS")
                 and token.text[:1].isupper()
                 and token.low not in words("person_roles.txt")
+                and place not in self.days
             ):
                 run.append(place)
             elif found and not run and token.text in (",", "and"):

@@ -8,15 +8,30 @@ speaks of it too. Who is moved to another day is moved with the appointment ther
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.claim import Claim, predicate_key
+from worldline.reading.claim import Claim, is_given_name, is_somebody, predicate_key
 from worldline.reading.clauses import Clause
+from worldline.reading.matching import HABIT
 from worldline.reading.naming import Naming
-from worldline.reading.parser import Noun
+from worldline.reading.parser import Noun, Token
+from worldline.reading.whom import CLOCK
 
-_TIME = "meeting_time"
+_DAY, _TIME, _WEEKLY = "scheduled_for", "meeting_time", "held_weekly_on"
+_SAYING = frozenset({"VERB", "AUX", "PRON", "INTJ"})
+"""With one of these it is more than a note."""
+_NAMING = frozenset({"NOUN", "PROPN", "ADJ", "ADP", "NUM", "PART"})
+_NOUNS = frozenset({"NN", "NNS", "NNP"})
+_ENDS = frozenset({"NOUN", "PROPN", "ADJ"})
+_ALOUD = re.compile(r"[?!]")
+_LONGEST = 5
+_NO_OCCASION = frozenset(
+    "rain snow sun wind storm frost fog love kisses greetings cheers news happy merry home back off due".split()
+)
 _MOVING = frozenset("move reschedule push put shift postpone bring bump switch".split())
 _APPOINTED = "appointment_date"
 _TO = frozenset({"to", "for", "until", "till"})
@@ -27,6 +42,60 @@ _SORTS = ("appointment", "session", "lesson", "check-up", "visit", "class")
 
 class Occasions(Naming):
     """The part of a sentence's reader that knows what is on a day."""
+
+    def _noted_day(self) -> list[tuple[Claim, Noun]]:
+        """ "Dentist on Tuesday at 9", "Bins on Thursdays", "Haircut Saturday 11am": a note of what is on a day."""
+        tokens = self.tree.tokens
+        weekly = {i: t.text for i, t in enumerate(tokens) if HABIT.fullmatch(t.low) and t.low.endswith("s")}
+        days = {i: span.text for i, span in self.days.items()} or weekly
+        if (
+            not days
+            or self.talk.topic
+            or _ALOUD.search(self.tree.text)
+            or any(t.pos in _SAYING for t in tokens)
+        ):
+            return []
+        day, last = min(days), max(days)
+        what = range(day - 1 if tokens[day].low != "on" and tokens[day - 1].low in ("on", ",") else day)
+        time = self.tree.said(range(last + 1, len(tokens))).rstrip(" .").removeprefix("at ")
+        if not self._is_occasion([tokens[i] for i in what]) or (time and not CLOCK.search(time)):
+            return []
+        noun = self.tree.noun(self.tree.root, self.days, deep=False)
+        found = self._on_that_day(
+            self.tree.said(what), days[day].removeprefix("on "), time, noun, bool(weekly)
+        )
+        return [(replace(claim, holds="one", matter=noun.lemma), noun) for claim in found]
+
+    def _on_that_day(self, said: str, day: str, time: str, noun: Noun, weekly: bool) -> list[Claim]:
+        """The claims of a note; whoever notes the dentist has an appointment there."""
+        be = "are" if self.tree.tokens[noun.at].tag == "NNS" else "is"
+        who = self._is_human(noun) or noun.lemma.lower() in words("professions.txt")
+        kept = f"{said.lower()} appointment" if who and is_somebody(self.talk.speaker) else ""
+        family = _WEEKLY if weekly and not self.days else _DAY
+        if kept and family == _DAY:
+            claim = replace(
+                self._noun_claim(self.talk.speaker, kept, day, "date"), predicate=f"'s {kept} is on"
+            )
+            said = f"{self.talk.speaker}'s {kept}"
+        else:
+            kind = "date" if family == _DAY else "text"
+            claim = replace(self._claim(said, f"{be} on", family, day, kind, None), family=family)
+        span = next((s for s in self.said.dates("future") if day in s.text), None)
+        if span is not None:
+            claim = replace(claim, valid_from=span.start, precision=span.precision)
+        at = replace(self._claim(said, f"{be} at", _TIME, time, "text", None), family=_TIME)
+        return [claim, at] if time else [claim]
+
+    def _is_occasion(self, what: Sequence[Token]) -> bool:
+        """Whether these words may be what is on a day: no greeting, no weather, nobody by a name alone."""
+        root, noun = self.tree.tokens[self.tree.root], self.tree.noun(self.tree.root, self.days, deep=False)
+        if root not in what or root.tag not in _NOUNS or any(t.pos not in _NAMING for t in what):
+            return False
+        named = noun.proper and is_given_name(noun.text.split()[0])
+        idle = (
+            self._is_idle(noun) or self._is_opinion(noun) or not _NO_OCCASION.isdisjoint(t.low for t in what)
+        )
+        return len(what) <= _LONGEST and not (idle or named) and {what[0].pos, what[-1].pos} <= _ENDS
 
     def _has_on(self, clause: Clause, name: str) -> list[Claim]:
         """ "I have a dentist appointment on 3 May at 9": the day of what somebody has then, and the time."""
