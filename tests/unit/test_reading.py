@@ -323,6 +323,14 @@ Bins on Thursday | Bins are on Thursday
 Choir rehearsal on Mondays at 7 | Choir rehearsal is on Mondays; Choir rehearsal is at 7
 Haircut Saturday 11am | Haircut is on Saturday 11am
 I have an eye test on 3 June. | Ana has eye test on 3 June
+There's a fire drill on Friday at 10. | fire drill is on Friday; fire drill is at 10
+I sit next to Ida. | Ana sits next to Ida
+My desk is next to the window. | Ana's desk is next to window
+We release every Thursday. | Ana releases every Thursday
+The team meets every Monday at 10. | team meets at 10; team meets every Monday
+Mia and I share a desk. | Ana shares desk with Mia
+Jonas has been to Japan. | Jonas has been to Japan
+Rosa sells honey. | Rosa sells honey
 """
 
 RECORDS = """

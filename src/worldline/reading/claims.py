@@ -19,7 +19,7 @@ from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_some
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
 from worldline.reading.ellipsis import in_turn
 from worldline.reading.families import plural
-from worldline.reading.matching import HABIT, PLACED
+from worldline.reading.matching import HABIT, PLACED, PLACES
 from worldline.reading.nouns import STRETCHES
 from worldline.reading.occasions import Occasions
 from worldline.reading.parser import GONE_TO, Noun, Token
@@ -160,11 +160,12 @@ class _Reader(Occasions):
             named = [(noun, self.whom(noun)) for noun in clause.subjects if noun.proper or noun.name]
             self._note_all(replace(clause, parts=()), named)
             return
-        for claim in self._there_is(clause):
+        for claim in (*self._there_is(clause), *self._there_is_on(clause)):
             self._keep(claim, None, clause)
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
         direct = any(not p.prep and p.kind == "object" and not p.dated for p in clause.parts)
+        direct &= clause.verb != "share"
         if len(subjects) == 2 and not direct and (prep := _BETWEEN.get(clause.verb)) is not None:
             if subjects[1][1] == self.talk.speaker:
                 subjects.reverse()
@@ -198,7 +199,7 @@ class _Reader(Occasions):
         for thing in (n for p in clause.parts if p.kind == "attribute" for n in p.nouns[:1]):
             short = self.tree.short(thing)
             places = [i for at in (thing.at, clause.at) for i in self.tree.kids(at, "prep")]
-            where = next((i for i in places if self.tree.tokens[i].low in _PLACES), None)
+            where = next((i for i in places if self.tree.tokens[i].low in PLACES), None)
             inner = self.tree.kid(where, "pobj") if where is not None else None
             if (
                 where is None
@@ -237,8 +238,7 @@ class _Reader(Occasions):
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
-        named = noun.at == 0 and self._is_one(clause)  # "Sorrel is a confident reader"
-        named = named or self._is_noted(clause, noun)
+        named = (noun.at == 0 and self._is_one(clause)) or self._is_noted(clause, noun)
         kind = common and not named and noun.article in _ANY
         return (
             valued
@@ -254,12 +254,12 @@ class _Reader(Occasions):
         opens = min(self.tree.under(noun.at)) == 0 and self.tree.tokens[noun.at].tag == "NN"
         if not opens or clause.lemma != "be" or clause.tense != "present":
             return False
-        chosen = self.tree.tokens[0].low in _CHOSEN
-        there = [n for p in clause.parts if p.prep in _PLACES and not p.dated for n in p.nouns]
-        return chosen or any(n.article == "the" or n.owner or n.proper for n in there)
+        there = [n for p in clause.parts if p.prep in PLACES and not p.dated for n in p.nouns]
+        certain = any(n.article == "the" or n.owner or n.proper for n in there)
+        return certain or self.tree.tokens[0].low in _CHOSEN
 
     def _is_one(self, clause: Clause) -> bool:
-        """ "Jules conducts": looks like a plural, but its verb says that it is one."""
+        """ "Sorrel is a keen reader"; "Jules conducts": looks like a plural, but its verb says that it is one."""
         first, verb = self.tree.tokens[0], self.tree.tokens[clause.at]
         return first.tag == "NN" or (first.tag == "NNS" and verb.tag == "VBZ" and first.text[:1].isupper())
 
@@ -501,7 +501,7 @@ class _Reader(Occasions):
         things = [
             n for p in clause.parts if p.kind == "object" and not p.prep and not p.dated for n in p.nouns
         ]
-        where = next((p for p in clause.parts if p.prep in _PLACES and not p.dated and p.nouns), None)
+        where = next((p for p in clause.parts if p.prep in PLACES and not p.dated and p.nouns), None)
         told = clause.lemma in _KEEPING and clause.tense == "present" and not (clause.negated or clause.over)
         if (
             not told
@@ -698,7 +698,7 @@ class _Reader(Occasions):
                 placed = replace(
                     claim,
                     holds="one" if not noun.pronoun or noun.text.lower() == "it" else "many",
-                    key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
+                    key=PLACED if part.prep in PLACES else f"be|{part.prep}",
                     matter=what.lemma,
                 )
                 claims.append(self._as_home(self._past(placed, clause), clause, noun))
@@ -750,7 +750,7 @@ class _Reader(Occasions):
             claim = replace(claim, replaces=self._given_up(clause, name))
             if (
                 clause.lemma in _RESTING
-                and part.prep in _PLACES
+                and part.prep in PLACES
                 and clause.tense == "present"
                 and not clause.plan
             ):
@@ -866,7 +866,7 @@ _WHENEVER = frozenset("since when while as until till before after".split())
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "be together": "with", "part ways": "with", "break up": "with", "divorce": "", "separate": "from",
-    "get divorced": "from", "be divorced": "from", "meet": "", "marry": "",
+    "get divorced": "from", "be divorced": "from", "meet": "", "marry": "", "share": "with",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())
@@ -892,7 +892,6 @@ _ABLE = frozenset({"speaks", "plays_instrument", "plays_sport", "drives", "has_s
 _FICTION = frozenset(
     "story poem novel scene joke song film dream game book play movie letter email post".split()
 )
-_PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
 _HOMES = frozenset("home flat house apartment dorm bungalow cottage hostel".split())
 _FURTHER = frozenset("at in for with on to from under".split())
 _LOOSE = frozenset(

@@ -1,16 +1,42 @@
-"""One verb for what was so one after the other: "worked at Alpha until 2020, then at Beta".
+"""What is left out because it was said before: "… and so does Tom", "worked at Alpha until 2020, then at Beta".
 
-What stands behind "then" has no verb of its own; it is said of the same ones, from when the first was over.
+The verb of the clause before holds for it too: of somebody else, or from when the first was over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from worldline.reading.clauses import Clause, Part
 from worldline.reading.parser import Tree
+
+if TYPE_CHECKING:
+    from worldline.reading.clauses import Clause, Part
+
+
+def echo(tree: Tree, clause: Clause, before: Sequence[Clause]) -> Clause:
+    """ "… and so does Tom", "… but my husband isn't", "neither does Yolanda": the same of somebody else."""
+    said = {tree.tokens[i].low for i in clause.own}
+    bare = (
+        clause.verb in ("do", "be", "have")
+        and not clause.parts
+        and clause.dep == "conj"
+        and len(clause.own) <= 6
+    )
+    last = next((c for c in reversed(before) if c.at == tree.tokens[clause.at].head), None)
+    if not bare or last is None or last.unreal or last.asks or not clause.subjects:
+        return clause
+    but = any(tree.tokens[i].low == "but" for i in tree.kids(last.at, "cc"))
+    same = bool(said & {"so", "too", "also", "neither", "nor"})
+    if not same and not but:
+        return clause
+    negated = bool(said & {"neither", "nor"}) or clause.negated or (same and last.negated)
+    reads = last.reads if negated == (last.negated or last.over) else last.otherwise
+    over = last.over and negated
+    return replace(last, at=clause.at, subjects=clause.subjects, own=clause.own, dep=clause.dep,
+                   negated=negated and not over, over=over, reads=reads, otherwise="")  # fmt: skip
 
 
 def in_turn(tree: Tree, clause: Clause) -> list[Clause]:

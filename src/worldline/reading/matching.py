@@ -37,7 +37,9 @@ _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _CHOOSING = frozenset({"go with", "go for"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 HABIT = re.compile(
-    r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
+    r"^(?:(?:every|each) (?:other |second |third )?)?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|^weekdays?$|^weekends?$",
+    re.I,
 )
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
@@ -66,6 +68,10 @@ _LAID = _LAID_AT | frozenset({"in", "on", "with"})
 _TOWARDS = frozenset("into to at in from for on".split())
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
+PLACES = frozenset(
+    "in at on under inside behind near beside outside above below between into opposite".split()
+)
+PLACES |= {"next to"}
 _WEEKLY = {"held_weekly_on", "meeting_time"}
 """Said in one breath: "Practice is on Tuesdays at seven"."""
 AMOUNTS = frozenset({"amount", "count", "duration", "money"})
@@ -374,7 +380,7 @@ class Matching(Whom):
             return None
         if (
             pattern.effect == "ends"
-            and pattern.subject == "X"
+            and (pattern.subject == "X" or clause.lemma == "sell")
             and clause.tense == "present"
             and not clause.now
         ):

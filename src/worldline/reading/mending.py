@@ -96,7 +96,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
             _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
             _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
-            _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
+            _next_to, _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
         ):  # fmt: skip
             mend(found, place)
     return found
@@ -237,6 +237,28 @@ def _marked_as(found: list[Token], place: int) -> None:
 
 
 _PUTTING = frozenset("mark flag set label list tag classify change move switch put".split())
+
+
+def _next_to(found: list[Token], place: int) -> None:
+    """ "is next to the window", "live next door to the bakery": where something is, and not how."""
+    token = found[place]
+    to = place + (2 if place + 1 < len(found) and found[place + 1].low == "door" else 1)
+    if (
+        token.low != "next"
+        or to >= len(found)
+        or found[to].low != "to"
+        or found[to].dep not in ("prep", "aux")
+    ):
+        return
+    verb = next((at for at in range(place - 1, -1, -1) if found[at].pos in ("VERB", "AUX")), place)
+    if verb == place or not any(t.head == to and t.dep == "pobj" for t in found):
+        return
+    for at in range(place, to):
+        found[at] = replace(
+            found[at], dep="advmod" if at == place else "npadvmod", head=verb if at == place else place
+        )
+    found[place] = replace(found[place], pos="ADV", tag="RB")
+    found[to] = replace(found[to], head=place)
 
 
 def _up_to(found: list[Token], place: int) -> None:

@@ -61,17 +61,18 @@ class Occasions(Naming):
         if not self._is_occasion([tokens[i] for i in what]) or (time and not CLOCK.search(time)):
             return []
         noun = self.tree.noun(self.tree.root, self.days, deep=False)
-        found = self._on_that_day(
-            self.tree.said(what), days[day].removeprefix("on "), time, noun, bool(weekly)
-        )
-        return [(replace(claim, holds="one", matter=noun.lemma), noun) for claim in found]
+        said, when = self.tree.said(what), days[day].removeprefix("on ")
+        found = self._on_that_day(said, when, time, noun, weekly=not self.days)
+        return [(claim, noun) for claim in found]
 
-    def _on_that_day(self, said: str, day: str, time: str, noun: Noun, weekly: bool) -> list[Claim]:
+    def _on_that_day(
+        self, said: str, day: str, time: str, noun: Noun, *, weekly: bool = False
+    ) -> list[Claim]:
         """The claims of a note; whoever notes the dentist has an appointment there."""
         be = "are" if self.tree.tokens[noun.at].tag == "NNS" else "is"
         who = self._is_human(noun) or noun.lemma.lower() in words("professions.txt")
         kept = f"{said.lower()} appointment" if who and is_somebody(self.talk.speaker) else ""
-        family = _WEEKLY if weekly and not self.days else _DAY
+        family = _WEEKLY if weekly else _DAY
         if kept and family == _DAY:
             claim = replace(
                 self._noun_claim(self.talk.speaker, kept, day, "date"), predicate=f"'s {kept} is on"
@@ -84,7 +85,7 @@ class Occasions(Naming):
         if span is not None:
             claim = replace(claim, valid_from=span.start, precision=span.precision)
         at = replace(self._claim(said, f"{be} at", _TIME, time, "text", None), family=_TIME)
-        return [claim, at] if time else [claim]
+        return [replace(c, holds="one", matter=noun.lemma) for c in ([claim, at] if time else [claim])]
 
     def _is_occasion(self, what: Sequence[Token]) -> bool:
         """Whether these words may be what is on a day: no greeting, no weather, nobody by a name alone."""
@@ -102,32 +103,46 @@ class Occasions(Naming):
         things = [
             n for p in clause.parts if not p.prep and p.kind == "object" and not p.dated for n in p.nouns
         ]
-        if (
-            clause.verb != "have"
-            or clause.tense != "present"
-            or len(things) != 1
-            or clause.negated
-            or clause.over
-        ):
+        told = clause.verb == "have" and clause.tense == "present" and not (clause.negated or clause.over)
+        if not told or len(things) != 1 or not things[0].indefinite or self._is_human(things[0]):
             return []
-        thing = things[0]
+        day, time = self._day_behind(clause, things[0])
+        role = self.tree.short(things[0]).text
+        if not day:
+            return []
+        claim = self._noun_claim(name, role, day, "date", clause)
+        claim = replace(claim, predicate=f"{clause.reads} {role} on", matter=things[0].lemma)
+        at = replace(self._claim(f"{name}'s {role}", "is at", _TIME, time, "text", clause), family=_TIME)
+        return [claim, replace(at, holds="one")] if time else [claim]
+
+    def _day_behind(self, clause: Clause, thing: Noun, *more: str) -> tuple[str, str]:
+        """The day behind a thing and the time; none where more is told of it than these prepositions do."""
         led = [i for at in (clause.at, thing.at) for i in self.tree.kids(at, "prep")]
         behind = [(self.tree.tokens[i].low, self.tree.kid(i, "pobj")) for i in led]
-        day = next((at for prep, at in behind if prep == "on" and at in self.days), None)
-        times = [at for prep, at in behind if at is not None and prep == "at" and self._is_time(at)]
-        if day is None or len(behind) > 1 + len(times) or not thing.indefinite or self._is_human(thing):
-            return []
-        role, when = self.tree.short(thing).text, self.days[day].text.removeprefix("on ")
-        claim = self._noun_claim(name, role, when, "date", clause)
-        found = [replace(claim, predicate=f"{clause.reads} {role} on", matter=thing.lemma)]
-        for at in times:
-            time = self._claim(f"{name}'s {role}", "is at", _TIME, self.tree.tokens[at].text, "text", clause)
-            found.append(replace(time, family=_TIME, holds="one"))
-        return found
+        days = [self.days[at].text for prep, at in behind if prep == "on" and at in self.days]
+        times = [self.tree.tokens[at].text for prep, at in behind if at is not None and prep == "at"]
+        known = len(days) + len(times) + sum(prep in more for prep, _ in behind)
+        if len(days) != 1 or known < len(behind) or not all(map(CLOCK.search, times)):
+            return "", ""
+        return days[0].removeprefix("on "), next(iter(times), "")
 
-    def _is_time(self, at: int) -> bool:
-        """Whether a number stands there that is no part of a date."""
-        return self.tree.tokens[at].pos == "NUM"
+    def _there_is_on(self, clause: Clause) -> list[Claim]:
+        """ "There's a fire drill on Thursday at 10"."""
+        things = [n for p in clause.parts if p.kind == "attribute" for n in p.nouns]
+        there = (
+            self.tree.kid(clause.at, "expl") is not None and clause.verb == "be" and clause.tense == "present"
+        )
+        if (
+            not there
+            or clause.negated
+            or len(things) != 1
+            or self._is_idle(things[0])
+            or things[0].pos == "NUM"
+        ):
+            return []
+        day, time = self._day_behind(clause, things[0], "with", "for", "about")
+        said = things[0].text.partition(" on ")[0].partition(" at ")[0]
+        return self._on_that_day(said, day, time, things[0]) if day and not self._is_human(things[0]) else []
 
     def _moved_along(self, clause: Clause, noun: Noun) -> list[Claim]:
         """ "The dentist moved me to 10 May": the day of the appointment there."""
