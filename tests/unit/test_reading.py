@@ -331,6 +331,9 @@ The team meets every Monday at 10. | team meets at 10; team meets every Monday
 Mia and I share a desk. | Ana shares desk with Mia
 Jonas has been to Japan. | Jonas has been to Japan
 Rosa sells honey. | Rosa sells honey
+My cousin teaches class 2B with Ms Olsen. | Ana's cousin teaches class 2B; Ana's cousin teaches class 2B with Ms Olsen
+I share a locker with Ben. | Ana shares locker with Ben
+I like coffee with milk. | Ana likes coffee with milk
 """
 
 RECORDS = """

@@ -374,7 +374,7 @@ class _Reader(Occasions):
 
     def _said_of(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The same of one adjective only."""
-        clause = self._phrasal(clause)
+        clause = self._with_company(self._phrasal(clause))
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
@@ -807,11 +807,11 @@ class _Reader(Occasions):
         """ "tracks bugs in Trello": where a name stands behind the object, that is a fact of its own."""
         found = []
         for part in clause.parts:
+            company = part.prep == "with" and any(map(self._is_person, part.nouns))
             if (
-                not part.prep
-                or part.dated
+                part.dated
                 or part.prep not in _FURTHER
-                or not (any(n.proper for n in part.nouns) or clause.lemma == "do")
+                or not (company or any(n.proper for n in part.nouns) or clause.lemma == "do")
                 or HABIT.match(part.nouns[0].text)
             ):
                 continue

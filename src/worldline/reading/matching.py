@@ -52,6 +52,8 @@ _TIMED = re.compile(
     r"\b(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|nights?|days?|weeks?|months?|years?|terms?|semesters?|decades?|"
     r"fortnights?|quarters?)\b|\d\s?(?:h|s|d|y|min)\b|\d:\d\d", re.I,
 )  # fmt: skip
+_LIGHT = frozenset("have be get make take".split())
+"""What somebody has with another is one thing: "has a meeting with Paul"."""
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
@@ -109,6 +111,25 @@ class Matching(Whom):
                 cut = extra and not part.dated and not self._has_role(clause, noun)
                 nouns.append(self.tree.short(noun) if cut else noun)
             parts += [replace(part, nouns=tuple(nouns)), *extra]
+        return replace(clause, parts=tuple(parts))
+
+    def _with_company(self, clause: Clause) -> Clause:
+        """ "teaches class 2B with Ms Olsen": with whom something is done, and no part of what is done."""
+        if clause.lemma in _LIGHT or clause.plan or clause.over:
+            return clause
+        parts: list[Part] = []
+        for part in clause.parts:
+            things = part.nouns if part.kind == "object" and not part.prep else ()
+            led = self.tree.kids(things[0].at, "prep") if len(things) == 1 else ()
+            others = [self.tree.kid(i, "pobj") for i in led if self.tree.tokens[i].low == "with"]
+            company = tuple(self.tree.noun(at, self.days) for at in others if at is not None)
+            if len(led) == 1 and any(self._is_who(n, n.text) == "person" for n in company):
+                parts += [
+                    replace(part, nouns=(self.tree.short(things[0]),)),
+                    Part("with", company, False, "prep"),
+                ]
+            else:
+                parts.append(part)
         return replace(clause, parts=tuple(parts))
 
     def _phrasal(self, clause: Clause) -> Clause:
