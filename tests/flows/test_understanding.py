@@ -35,6 +35,45 @@ def talk():
     made.memory.close()
 
 
+# What is on a day --------------------------------------------------------------------------------------
+
+
+APPOINTMENTS = [
+    ("My dentist appointment is on 3 May.", "The dentist moved me to 10 May.",
+     "Ana's dentist appointment was moved to 10 May"),
+    ("I have a vet appointment on 3 May.", "The vet has moved us to 5 May.",
+     "Ana's vet appointment was moved to 5 May"),
+    ("My physio session is on Thursday.", "My physio rescheduled me for Monday.",
+     "Ana's physio appointment was rescheduled for Monday"),
+    ("I have a dentist appointment on 3 May.", "They cancelled my dentist appointment.", ""),
+    ("I have an eye test on 8 May.", "I had to cancel my eye test.", ""),
+    ("My haircut is on 4 May at 10.", "My haircut was cancelled.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("planned", "news", "instead"), APPOINTMENTS)
+def test_an_appointment_that_is_moved_or_cancelled_is_not_believed_any_more(talk, planned, news, instead):
+    """However it was told of and whoever moves it, also while its day is still to come."""
+    talk.say(planned)
+    on_the_day = talk.memory.at(valid="2026-12-01")
+    first = talk.believed(on_the_day)
+    talk.say(news)
+
+    left = talk.believed(on_the_day)
+    assert first
+    assert first.isdisjoint(left)
+    assert left.issuperset({instead} - {""})
+
+
+def test_one_appointment_does_not_take_the_place_of_another(talk):
+    """Of appointments one has several."""
+    talk.say("I have a dentist appointment on 3 May.")
+    talk.say("My vet appointment is on 5 May.")
+
+    left = talk.believed(talk.memory.at(valid="2026-12-01"))
+    assert left == {"Ana has dentist appointment on 3 May", "Ana's vet appointment is on 5 May"}
+
+
 # What is still to come -------------------------------------------------------------------------------
 
 

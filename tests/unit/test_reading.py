@@ -308,6 +308,32 @@ I get 14.50 an hour at the bakery. | Ana gets 14.50 an hour
 Hanna exchanged vows with Emil. | Hanna exchanged vows with Emil
 The choir is in the back room these days. | choir is in back room
 The school is on Elm Street. | school is on Elm Street
+We painted the garden gate dark red. | Ana painted garden gate dark red; Ana painted garden gate
+I painted the shed green last week. | Ana painted shed green; Ana painted shed
+We switched from Slack to Teams. | Ana switched from Slack; Ana switched to Teams
+Our supplier was Hansa until March, then Borg. | Ana's supplier was Hansa; Ana's supplier was Borg
+The exhibition runs from 2 to 20 June. | exhibition runs to 20 June
+The bridge is shut until 2027. | bridge is shut
+The road is closed between 5 and 9 June. | road is closed
+Spare key is under the blue pot | Spare key is under blue pot
+Meeting room is on the fourth floor | Meeting room is on fourth floor
+Favourite tea is lapsang | Favourite tea is lapsang
+Dentist on Tuesday at 9 | Ana's dentist appointment is on Tuesday; Ana's dentist appointment is at 9
+Bins on Thursday | Bins are on Thursday
+Choir rehearsal on Mondays at 7 | Choir rehearsal is on Mondays; Choir rehearsal is at 7
+Haircut Saturday 11am | Haircut is on Saturday 11am
+I have an eye test on 3 June. | Ana has eye test on 3 June
+There's a fire drill on Friday at 10. | fire drill is on Friday; fire drill is at 10
+I sit next to Ida. | Ana sits next to Ida
+My desk is next to the window. | Ana's desk is next to window
+We release every Thursday. | Ana releases every Thursday
+The team meets every Monday at 10. | team meets at 10; team meets every Monday
+Mia and I share a desk. | Ana shares desk with Mia
+Jonas has been to Japan. | Jonas has been to Japan
+Rosa sells honey. | Rosa sells honey
+My cousin teaches class 2B with Ms Olsen. | Ana's cousin teaches class 2B; Ana's cousin teaches class 2B with Ms Olsen
+I share a locker with Ben. | Ana shares locker with Ben
+I like coffee with milk. | Ana likes coffee with milk
 """
 
 RECORDS = """
@@ -386,6 +412,13 @@ Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 
 NOTHING = """
+Green tea is in fashion
+Public transport is in chaos
+Good luck on Friday
+See you on Tuesday at 9
+Rain on Saturday
+Mia on Friday
+Photos from Saturday
 The lecture made me think about my father.
 Ida's new car!
 Thanks, Maria. Gotta go.
@@ -696,6 +729,32 @@ def test_dates_follow_the_tense(text: str, began: str, precision: str) -> None:
     assert claim.valid_from is not None
     assert to_datetime(claim.valid_from, 0).date().isoformat() == began
     assert claim.precision == precision
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("The lift is out of order this week.", ["2024-05-13 2024-05-20"]),
+        ("The office is in the annex this month.", ["2024-05-01 2024-06-01"]),
+        ("Ruben is working from home today.", ["2024-05-15 2024-05-16"]),
+        ("I bought a kayak this week.", ["2024-05-13 –"]),
+        ("We moved to Graz this month.", ["2024-05-01 –"]),
+        ("The bridge is shut until 2027.", ["– 2028-01-01"]),
+        ("The road is closed between 5 and 9 June.", ["2024-06-05 2024-06-10"]),
+        ("Our holiday is from 4 to 18 July.", ["2024-07-04 2024-07-19"]),
+        ("Ida is in Rome from 3 to 20 May.", ["2024-05-03 2024-05-21"]),
+        ("I have lunch with Rik on Friday at 3pm.", ["2024-05-17 –"]),
+        ("I worked at Alpha until 2020, then at Beta.", ["– 2021-01-01", "2020-01-01 –"]),
+        ("I drove a Fiat until 2018, and then a Skoda.", ["– 2019-01-01", "2018-01-01 –"]),
+        ("Our supplier was Hansa until March, then Borg.", ["– 2024-04-01", "2024-03-01 –"]),
+    ],
+)
+def test_how_long_something_holds(text: str, held: list[str]) -> None:
+    """What is told of a stretch of time holds so long, and what came "then" holds from its end."""
+    claims = read(text, "Ana", said_at=SAID).claims
+
+    ends = [(show(at)[:10] if at is not None else "–") for c in claims for at in (c.valid_from, c.valid_to)]
+    assert [" ".join(pair) for pair in zip(ends[::2], ends[1::2], strict=True)] == held
 
 
 @pytest.mark.parametrize(

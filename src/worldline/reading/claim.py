@@ -336,7 +336,9 @@ _OPEN_UNTIL = re.compile(
 """Until when a day lasts is nothing that passes: "open until six"."""
 
 
-_FOR_NOW = re.compile(r"^(?!.*\b(?:from|since|as of|start|begin)\b).*\bbe\b.*\b(?:this week|tonight)\b")
+_FOR_NOW = re.compile(
+    r"^(?!.*\b(?:from|since|as of|start|begin)\b).*\bbe\b.*\b(?:this (?:week|weekend|month)|tonight)\b"
+)
 """Where somebody is this week tells nothing of the weeks to come; what is so from this week on does."""
 
 

@@ -17,10 +17,11 @@ from msgspec.structs import replace
 from worldline.lexicon import lines, words
 from worldline.reading.claim import PLAN, Claim, aspects, is_given_name, is_somebody, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause, Part, clauses
+from worldline.reading.ellipsis import in_turn
 from worldline.reading.families import plural
-from worldline.reading.matching import HABIT, PLACED
-from worldline.reading.naming import Naming
+from worldline.reading.matching import HABIT, PLACED, PLACES
 from worldline.reading.nouns import STRETCHES
+from worldline.reading.occasions import Occasions
 from worldline.reading.parser import GONE_TO, Noun, Token
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
@@ -48,17 +49,21 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Naming):
+class _Reader(Occasions):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
+        if noted := self._noted_day():
+            for claim, noun in noted:
+                self._keep(claim, noun)
+            return self.found
         self._roles()
         self._first_days()
         self._topic()
         self.clauses = clauses(self.tree, self.days)
         for clause in self.clauses:
             self._note_names(clause.at)
-            for each in clause.both_ways:
+            for each in (way for turn in in_turn(self.tree, clause) for way in turn.both_ways):
                 self._clause(each)
         for claim, noun in self._noted():
             self._keep(claim, noun)
@@ -155,11 +160,12 @@ class _Reader(Naming):
             named = [(noun, self.whom(noun)) for noun in clause.subjects if noun.proper or noun.name]
             self._note_all(replace(clause, parts=()), named)
             return
-        for claim in self._there_is(clause):
+        for claim in (*self._there_is(clause), *self._there_is_on(clause)):
             self._keep(claim, None, clause)
         subjects = [(noun, self.whom(noun)) for noun in clause.subjects] or self._unsaid(clause)
         made: list[Claim] = []
         direct = any(not p.prep and p.kind == "object" and not p.dated for p in clause.parts)
+        direct &= clause.verb != "share"
         if len(subjects) == 2 and not direct and (prep := _BETWEEN.get(clause.verb)) is not None:
             if subjects[1][1] == self.talk.speaker:
                 subjects.reverse()
@@ -193,7 +199,7 @@ class _Reader(Naming):
         for thing in (n for p in clause.parts if p.kind == "attribute" for n in p.nouns[:1]):
             short = self.tree.short(thing)
             places = [i for at in (thing.at, clause.at) for i in self.tree.kids(at, "prep")]
-            where = next((i for i in places if self.tree.tokens[i].low in _PLACES), None)
+            where = next((i for i in places if self.tree.tokens[i].low in PLACES), None)
             inner = self.tree.kid(where, "pobj") if where is not None else None
             if (
                 where is None
@@ -232,7 +238,7 @@ class _Reader(Naming):
         if clause.tense == "future" and claim.of_speaker and not claim.family and not self._its_days(clause):
             return valued or clause.negated
         common = noun.pos == "NOUN" and not (noun.proper or noun.owner or noun.name or noun.of)
-        named = noun.at == 0 and self._is_one(clause)  # "Sorrel is a confident reader"
+        named = (noun.at == 0 and self._is_one(clause)) or self._is_noted(clause, noun)
         kind = common and not named and noun.article in _ANY
         return (
             valued
@@ -243,8 +249,17 @@ class _Reader(Naming):
             or bool(self._its_days(clause))
         )
 
+    def _is_noted(self, clause: Clause, noun: Noun) -> bool:
+        """ "Spare key is under the pot", "Favourite tea is oolong": a note leaves out whose it is."""
+        opens = min(self.tree.under(noun.at)) == 0 and self.tree.tokens[noun.at].tag == "NN"
+        if not opens or clause.lemma != "be" or clause.tense != "present":
+            return False
+        there = [n for p in clause.parts if p.prep in PLACES and not p.dated for n in p.nouns]
+        certain = any(n.article == "the" or n.owner or n.proper for n in there)
+        return certain or self.tree.tokens[0].low in _CHOSEN
+
     def _is_one(self, clause: Clause) -> bool:
-        """ "Jules conducts": looks like a plural, but its verb says that it is one."""
+        """ "Sorrel is a keen reader"; "Jules conducts": looks like a plural, but its verb says that it is one."""
         first, verb = self.tree.tokens[0], self.tree.tokens[clause.at]
         return first.tag == "NN" or (first.tag == "NNS" and verb.tag == "VBZ" and first.text[:1].isupper())
 
@@ -359,12 +374,14 @@ class _Reader(Naming):
 
     def _said_of(self, clause: Clause, noun: Noun, name: str) -> list[Claim]:
         """The same of one adjective only."""
-        clause = self._phrasal(clause)
+        clause = self._with_company(self._phrasal(clause))
         whole, clause = clause, self._split_objects(clause)
         if clause.plan and not clause.over:
             return self._open(clause, name)
         if made := self._made(clause, name) or self._has_got(clause, name):
             return made
+        if on_a_day := self._has_on(clause, name) or self._moved_along(clause, noun):
+            return on_a_day
         if len(pair := self._named_pair(clause)) == 2:
             return self._names_it(clause, *pair)
         if at_it := self._at_it(clause, noun, name):
@@ -484,7 +501,7 @@ class _Reader(Naming):
         things = [
             n for p in clause.parts if p.kind == "object" and not p.prep and not p.dated for n in p.nouns
         ]
-        where = next((p for p in clause.parts if p.prep in _PLACES and not p.dated and p.nouns), None)
+        where = next((p for p in clause.parts if p.prep in PLACES and not p.dated and p.nouns), None)
         told = clause.lemma in _KEEPING and clause.tense == "present" and not (clause.negated or clause.over)
         if (
             not told
@@ -681,7 +698,7 @@ class _Reader(Naming):
                 placed = replace(
                     claim,
                     holds="one" if not noun.pronoun or noun.text.lower() == "it" else "many",
-                    key=PLACED if part.prep in _PLACES else f"be|{part.prep}",
+                    key=PLACED if part.prep in PLACES else f"be|{part.prep}",
                     matter=what.lemma,
                 )
                 claims.append(self._as_home(self._past(placed, clause), clause, noun))
@@ -733,7 +750,7 @@ class _Reader(Naming):
             claim = replace(claim, replaces=self._given_up(clause, name))
             if (
                 clause.lemma in _RESTING
-                and part.prep in _PLACES
+                and part.prep in PLACES
                 and clause.tense == "present"
                 and not clause.plan
             ):
@@ -790,11 +807,11 @@ class _Reader(Naming):
         """ "tracks bugs in Trello": where a name stands behind the object, that is a fact of its own."""
         found = []
         for part in clause.parts:
+            company = part.prep == "with" and any(map(self._is_person, part.nouns))
             if (
-                not part.prep
-                or part.dated
+                part.dated
                 or part.prep not in _FURTHER
-                or not (any(n.proper for n in part.nouns) or clause.lemma == "do")
+                or not (company or any(n.proper for n in part.nouns) or clause.lemma == "do")
                 or HABIT.match(part.nouns[0].text)
             ):
                 continue
@@ -849,7 +866,7 @@ _WHENEVER = frozenset("since when while as until till before after".split())
 _BETWEEN = {
     "get married": "to", "be married": "to", "get engaged": "to", "be engaged": "to", "split up": "with",
     "be together": "with", "part ways": "with", "break up": "with", "divorce": "", "separate": "from",
-    "get divorced": "from", "be divorced": "from", "meet": "", "marry": "",
+    "get divorced": "from", "be divorced": "from", "meet": "", "marry": "", "share": "with",
 }  # fmt: skip
 """What two do with each other: "Milo and I split up"."""
 _LINKING = frozenset("be become remain go turn stay".split())
@@ -867,6 +884,7 @@ _AWAY = frozenset({"from", "away", "planned"})
 _MOVES = frozenset("move switch migration change transfer relocation upgrade plan swap handover".split())
 _PARTING = frozenset("leave quit split part resign retire divorce separate".split())
 _WEIGHING = frozenset("think consider contemplate plan want hope wish dream".split())
+_CHOSEN = frozenset("favourite favorite preferred default usual current".split())
 _ANYBODY = frozenset("you they people one everybody everyone somebody someone it".split())
 _ANY = frozenset({"", "a", "an", "some", "any", "many", "few", "these", "those"})
 _ABLE = frozenset({"speaks", "plays_instrument", "plays_sport", "drives", "has_skill"})
@@ -874,7 +892,6 @@ _ABLE = frozenset({"speaks", "plays_instrument", "plays_sport", "drives", "has_s
 _FICTION = frozenset(
     "story poem novel scene joke song film dream game book play movie letter email post".split()
 )
-_PLACES = frozenset("in at on under inside behind near next beside outside above below between into".split())
 _HOMES = frozenset("home flat house apartment dorm bungalow cottage hostel".split())
 _FURTHER = frozenset("at in for with on to from under".split())
 _LOOSE = frozenset(

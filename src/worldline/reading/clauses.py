@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name
+from worldline.reading.ellipsis import echo
 from worldline.reading.families import base_of, past, third_person
 from worldline.reading.parser import NOUNS, Noun, Tree, is_aim, is_unreal, stands_alone
 
@@ -90,6 +91,8 @@ class Clause(Struct, frozen=True):
     """ "six years", where it has been so for so long and still is."""
     otherwise: str = ""
     """How it reads of what is said the other way round."""
+    follows: int = 0
+    """Where the "then" stands by which it is told behind what was so before."""
     chain: str = ""
     """ "start seeing": its verbs as they are said, where one passes its meaning on."""
 
@@ -127,32 +130,9 @@ def clauses(tree: Tree, dated: Iterable[int] = ()) -> list[Clause]:
         if clause is not None:
             begin = tree.tokens[at].begin
             inside = any(a <= begin - tree.tokens[0].begin < b for a, b in quoted)
-            clause = _echo(tree, clause, list(found.values()))
+            clause = echo(tree, clause, list(found.values()))
             found[at] = replace(clause, quoted=inside)
     return list(found.values())
-
-
-def _echo(tree: Tree, clause: Clause, before: Sequence[Clause]) -> Clause:
-    """ "… and so does Tom", "… but my husband isn't", "neither does Yolanda": the same of somebody else."""
-    said = {tree.tokens[i].low for i in clause.own}
-    bare = (
-        clause.verb in ("do", "be", "have")
-        and not clause.parts
-        and clause.dep == "conj"
-        and len(clause.own) <= 6
-    )
-    last = next((c for c in reversed(before) if c.at == tree.tokens[clause.at].head), None)
-    if not bare or last is None or last.unreal or last.asks or not clause.subjects:
-        return clause
-    but = any(tree.tokens[i].low == "but" for i in tree.kids(last.at, "cc"))
-    same = bool(said & {"so", "too", "also", "neither", "nor"})
-    if not same and not but:
-        return clause
-    negated = bool(said & {"neither", "nor"}) or clause.negated or (same and last.negated)
-    reads = last.reads if negated == (last.negated or last.over) else last.otherwise
-    over = last.over and negated
-    return replace(last, at=clause.at, subjects=clause.subjects, own=clause.own, dep=clause.dep,
-                   negated=negated and not over, over=over, reads=reads, otherwise="")  # fmt: skip
 
 
 def _is_head(tree: Tree, at: int) -> bool:
@@ -553,21 +533,30 @@ def _parts(tree: Tree, at: int, days: frozenset[int]) -> list[Part]:
             for k in tree.kids(i, "prep"):  # "is off to Crete", "is halfway through it", "is back in Rome"
                 here = token.low == "back" and tree.tokens[k].low != "from"
                 found += _prepositional(tree, k, days, "" if here else token.low)
-        elif token.dep == "advmod" and token.low in ("back", "across") and _is_led_back(tree, i, days):
+        elif token.dep == "advmod" and _is_led_back(tree, i, days):
             found += [part for k in tree.kids(i, "prep") for part in _prepositional(tree, k, days, token.low)]
         elif token.dep == "advmod" and token.low in words("place_adverbs.txt") and not _leads(tree, i):
             found.append(Part("", (tree.noun(i, days),), False, "place"))
-    if tree.tokens[at].dep == "relcl":
-        found = _filled(tree, at, found, days)
-    return found
+    weekly = [i for i in tree.kids(at, "npadvmod") if _is_weekly(tree, i) and tree.tokens[at].lemma != "be"]
+    if weekly and all(p.prep == "at" and p.nouns[0].pos == "NUM" for p in found):
+        day = replace(tree.noun(weekly[0]), text=tree.said(tree.under(weekly[0])))
+        found.append(Part("", (day,), False, "measure"))
+    return _filled(tree, at, found, days) if tree.tokens[at].dep == "relcl" else found
+
+
+def _is_weekly(tree: Tree, at: int) -> bool:
+    """ "releases every Thursday"."""
+    each = any(tree.tokens[i].low in ("every", "each") for i in tree.kids(at, "det"))
+    return each and _WEEKDAY.fullmatch(tree.tokens[at].low) is not None
 
 
 def _is_led_back(tree: Tree, at: int, days: frozenset[int]) -> bool:
-    """ "pushed back to the 5th", "went back to Oslo"; but "back in 2017" only says when."""
-    led = tree.kids(at, "prep")
-    return bool(led) and (tree.tokens[led[0]].low != "in" or tree.kid(led[0], "pobj") not in days)
+    """ "pushed back to the 5th", "went back to Oslo", "sits next to Ida"; but "back in 2017" only says when."""
+    led = tree.kids(at, "prep") if tree.tokens[at].low in ("back", "across", "next") else ()
+    return any(tree.tokens[i].low != "in" or tree.kid(i, "pobj") not in days for i in led[:1])
 
 
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _SHIFTS = frozenset("night day weekend morning evening hour".split())
 """What somebody works besides a job: "works nights at the bakery"."""
 _MANNER = frozenset("way lot bit time times day today tonight yesterday tomorrow week month year".split())
@@ -854,6 +843,8 @@ def _reads(tree: Tree, clause: Clause, end: int, low: set[str], passive: bool, o
     if lemma == "be" and clause.used:
         return f"used to be {clause.word}".strip()
     if lemma == "be":
+        if clause.tense == "perfect" and not clause.word and any(p.prep == "to" for p in clause.parts):
+            return "has not been" if clause.negated else "has been"
         be = {"past": "was", "future": "will be"}.get(clause.tense, "is")
         be = f"{be} no longer" if clause.over else be
         return _negated(f"{be} {clause.word}".strip(), be, clause.negated)

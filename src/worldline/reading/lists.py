@@ -45,6 +45,20 @@ def joined_object(found: list[Token], place: int) -> None:
                 found[i] = replace(found[i], head=objects[-1])
 
 
+def then_another(found: list[Token], place: int) -> None:
+    """ "was Hansa until March, then Borg": one more of the same, and no other name of the month."""
+    token, front = found[place], found[place - 1]
+    day, prep = token.head, found[token.head].head
+    if token.dep != "appos" or front.low != "then" or found[prep].low not in ("until", "till"):
+        return
+    first = [
+        i for i, t in enumerate(found[:prep]) if t.head == found[prep].head and t.dep in ("attr", "dobj")
+    ]
+    if first:
+        found[place] = replace(token, dep="conj", head=first[-1])
+        found[place - 1] = replace(front, head=found[prep].head if front.head == day else front.head)
+
+
 def listed(tokens: Sequence[Token]) -> list[Token]:
     """The words of a sentence with the lists mended that were torn."""
     found = list(tokens)

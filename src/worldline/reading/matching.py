@@ -37,7 +37,9 @@ _VAGUE = frozenset({"be on", "be in", "be at", "be with", "be for", "be under"})
 _CHOOSING = frozenset({"go with", "go for"})
 _WEAK = frozenset("have take get make do go give leave see bring keep use want need know be".split())
 HABIT = re.compile(
-    r"^(?:(?:every|each) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|^weekdays?$|^weekends?$", re.I
+    r"^(?:(?:every|each) (?:other |second |third )?)?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|^weekdays?$|^weekends?$",
+    re.I,
 )
 _CODED = re.compile(r"[^\W\d_]{2,}[-_.]?\d|\w@\w")
 """Letters right in front of figures: a code and no amount."""
@@ -50,6 +52,8 @@ _TIMED = re.compile(
     r"\b(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|nights?|days?|weeks?|months?|years?|terms?|semesters?|decades?|"
     r"fortnights?|quarters?)\b|\d\s?(?:h|s|d|y|min)\b|\d:\d\d", re.I,
 )  # fmt: skip
+_LIGHT = frozenset("have be get make take".split())
+"""What somebody has with another is one thing: "has a meeting with Paul"."""
 _COUNTED = re.compile(r"[$€£¥~]?\d")
 _GOING = frozenset("go head return come fly travel drive".split())
 """Who does this for good has moved."""
@@ -66,6 +70,10 @@ _LAID = _LAID_AT | frozenset({"in", "on", "with"})
 _TOWARDS = frozenset("into to at in from for on".split())
 PLACED = "be|where"
 """The slot of where a thing is, whatever the preposition."""
+PLACES = frozenset(
+    "in at on under inside behind near beside outside above below between into opposite".split()
+)
+PLACES |= {"next to"}
 _WEEKLY = {"held_weekly_on", "meeting_time"}
 """Said in one breath: "Practice is on Tuesdays at seven"."""
 AMOUNTS = frozenset({"amount", "count", "duration", "money"})
@@ -103,6 +111,25 @@ class Matching(Whom):
                 cut = extra and not part.dated and not self._has_role(clause, noun)
                 nouns.append(self.tree.short(noun) if cut else noun)
             parts += [replace(part, nouns=tuple(nouns)), *extra]
+        return replace(clause, parts=tuple(parts))
+
+    def _with_company(self, clause: Clause) -> Clause:
+        """ "teaches class 2B with Ms Olsen": with whom something is done, and no part of what is done."""
+        if clause.lemma in _LIGHT or clause.plan or clause.over:
+            return clause
+        parts: list[Part] = []
+        for part in clause.parts:
+            things = part.nouns if part.kind == "object" and not part.prep else ()
+            led = self.tree.kids(things[0].at, "prep") if len(things) == 1 else ()
+            others = [self.tree.kid(i, "pobj") for i in led if self.tree.tokens[i].low == "with"]
+            company = tuple(self.tree.noun(at, self.days) for at in others if at is not None)
+            if len(led) == 1 and any(self._is_who(n, n.text) == "person" for n in company):
+                parts += [
+                    replace(part, nouns=(self.tree.short(things[0]),)),
+                    Part("with", company, False, "prep"),
+                ]
+            else:
+                parts.append(part)
         return replace(clause, parts=tuple(parts))
 
     def _phrasal(self, clause: Clause) -> Clause:
@@ -145,6 +172,7 @@ class Matching(Whom):
                         found = [_with_other(c, claim, self.families) for c in found]
             if used is not None and last is None and any(c.object for c in found):
                 break
+        found = self._of_one_kind(found)
         own = [(f"{c.subject}'s ", c.object) for c in found if c.predicate.startswith("'s ")]
         found = [c for c in found if not any(c.subject.startswith(who) and c.object == o for who, o in own)]
         told = {c.key for c in found if c.object}
@@ -157,6 +185,18 @@ class Matching(Whom):
         if clause.verb == "be" and len({c.key for c in found}) > 1:
             return found[:1] + [c for c in found[1:] if {c.key, found[0].key} == _WEEKLY]
         return found
+
+    def _of_one_kind(self, found: list[Claim]) -> list[Claim]:
+        """ "switched from Slack to Teams": where no person was given up, none takes the place."""
+        ended = {c.object: self.families.all[c.key] for c in found if c.effect == "ends" and c.object}
+        made = []
+        for claim in found:
+            before, now = ended.get(claim.replaces), self.families.all.get(claim.key)
+            if before and now and claim.effect == "begins" and now.object == "person" != before.object:
+                others = tuple(o for o in claim.others if o != before.name)
+                claim = replace(claim, key=before.name, family=before.name, holds=before.holds, others=others)
+            made.append(claim)
+        return made
 
     def _has_place(self, clause: Clause) -> bool:
         """Whether a name stands behind "in" or "at" beside the date, or who did it."""
@@ -331,6 +371,9 @@ class Matching(Whom):
         object_, kind = self._value(o, part, subject, family)
         if o is told[0]:
             object_, kind = told[1], "entity"
+        lasting = o.at in self.days and self.days[o.at].role == "range" and not (part and part.prep)
+        if lasting and family.object == "date":
+            return None  # "is closed between 5 and 9 May" tells how long
         if family.object == "money" and MONEY.search(object_):
             object_ = object_.partition(" in ")[0]  # "710 euros in rent"
         if not subject or not object_ or not self._fits(family, o, part, object_):
@@ -358,7 +401,7 @@ class Matching(Whom):
             return None
         if (
             pattern.effect == "ends"
-            and pattern.subject == "X"
+            and (pattern.subject == "X" or clause.lemma == "sell")
             and clause.tense == "present"
             and not clause.now
         ):

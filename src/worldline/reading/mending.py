@@ -12,9 +12,10 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.claim import is_given_name, stem
-from worldline.reading.families import PARTICLES, base_of, families, members, past, plural
-from worldline.reading.lists import TOWARDS, joined_object, listed
+from worldline.reading.claim import is_given_name
+from worldline.reading.colours import coloured, painted
+from worldline.reading.families import PARTICLES, base_of, families, past, plural
+from worldline.reading.lists import TOWARDS, joined_object, listed, then_another
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -94,8 +95,8 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
         for mend in (
             _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
-            _numbered, _coloured, _compound, _set_apart, joined_object, _picked_out, _two_objects, _o_clock,
-            _owner_by_role, _told_of, _with_me, _called_so,
+            _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
+            _next_to, _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
         ):  # fmt: skip
             mend(found, place)
     return found
@@ -236,6 +237,28 @@ def _marked_as(found: list[Token], place: int) -> None:
 
 
 _PUTTING = frozenset("mark flag set label list tag classify change move switch put".split())
+
+
+def _next_to(found: list[Token], place: int) -> None:
+    """ "is next to the window", "live next door to the bakery": where something is, and not how."""
+    token = found[place]
+    to = place + (2 if place + 1 < len(found) and found[place + 1].low == "door" else 1)
+    if (
+        token.low != "next"
+        or to >= len(found)
+        or found[to].low != "to"
+        or found[to].dep not in ("prep", "aux")
+    ):
+        return
+    verb = next((at for at in range(place - 1, -1, -1) if found[at].pos in ("VERB", "AUX")), place)
+    if verb == place or not any(t.head == to and t.dep == "pobj" for t in found):
+        return
+    for at in range(place, to):
+        found[at] = replace(
+            found[at], dep="advmod" if at == place else "npadvmod", head=verb if at == place else place
+        )
+    found[place] = replace(found[place], pos="ADV", tag="RB")
+    found[to] = replace(found[to], head=place)
 
 
 def _up_to(found: list[Token], place: int) -> None:
@@ -419,21 +442,6 @@ def _of_place(found: list[Token], place: int) -> None:
 _SITES = frozenset(
     "flat house apartment cottage studio shop office cafe café room plot land field farm".split()
 )
-
-
-def _coloured(found: list[Token], place: int) -> None:
-    """ "drives a grey Skoda Octavia": a colour in front of a name is the thing's, not the thing."""
-    token = found[place]
-    behind = next((i for i, t in enumerate(found) if t.head == place and t.dep == "appos" and i > place), 0)
-    if token.pos != "NOUN" or not behind or found[behind].pos != "PROPN":
-        return
-    if stem(token.low) not in members(("colour", "color")) or any(t.text == "," for t in found[place:behind]):
-        return
-    found[behind] = replace(found[behind], dep=token.dep, head=token.head)
-    for at, other in enumerate(found):
-        if other.head == place and at != behind:
-            found[at] = replace(other, head=behind)
-    found[place] = replace(token, pos="ADJ", tag="JJ", dep="amod", head=behind)
 
 
 def _compound(found: list[Token], place: int) -> None:

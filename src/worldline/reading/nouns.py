@@ -549,6 +549,7 @@ class Days(Terse):
             other = claim.kind == "date" and len(own) > 1 and claim.object not in span.text
             if span.chars not in own or other:
                 continue
+            span = self._meant(span, clause) if span.role == "range" else span
             if span.role == "end":
                 claim = replace(claim, valid_to=span.end if claim.valid_to is None else claim.valid_to)
             elif claim.valid_from is None:
@@ -563,7 +564,32 @@ class Days(Terse):
                     claim = replace(claim, valid_from=last[0].start if last else span.start)
                 elif span.role == "range":
                     claim = replace(claim, valid_to=span.end)
+                elif self._is_for_now(claim, clause, span):
+                    claim = replace(claim, valid_to=span.end, cue=claim.cue or "adds")
+        if clause.follows and not own:
+            return self._after_that(claim, clause)
         return claim if own or claim.valid_from is not None else self._lasted(claim, clause)
+
+    def _after_that(self, claim: Claim, clause: Clause) -> Claim:
+        """ "at Alpha until 2020, then at Beta": since 2020."""
+        ended = [self.days[i] for i in self.days if i < clause.follows and self.days[i].role == "end"]
+        if not ended or claim.valid_from is not None:
+            return claim
+        return replace(claim, valid_from=ended[-1].start, precision=ended[-1].precision, begins=True)
+
+    def _meant(self, span: DateSpan, clause: Clause) -> DateSpan:
+        """A range as it is meant: what is told of one in the present begins as near to now as it may."""
+        if clause.tense != "present" or self.said.said_at is None:
+            return span
+        later = next((s for s in self.said.dates("future") if s.chars == span.chars), span)
+        now = int(self.said.said_at.timestamp() * 1_000_000)
+        return min(span, later, key=lambda each: abs(each.start - now))
+
+    def _is_for_now(self, claim: Claim, clause: Clause, span: DateSpan) -> bool:
+        """ "is out of order this week": what is so for this while is told of no other."""
+        lasts = claim.effect == "holds" and not claim.event and claim.kind != "date"
+        here = _FOR_NOW.fullmatch(span.text) is not None
+        return here and lasts and clause.tense == "present" and not (clause.begins or clause.lasting)
 
     def _its_days(self, clause: Clause) -> list[int]:
         """The places of the dates of a clause; one in front of a comma belongs to what stands before it.
@@ -605,7 +631,7 @@ class Days(Terse):
         if span.precision == "week" and span.text.endswith("ago"):
             return span.start + said_at.weekday() * DAY
         present = clause.tense == "present" and self.tree.tokens[clause.at].tag != "VBD"
-        ahead = span.precision == "day" or (span.precision == "month" and clause.lemma in _COMING)
+        ahead = span.precision in _OF_A_DAY or (span.precision == "month" and clause.lemma in _COMING)
         return later if present and ahead and span.end <= now else span.start
 
     def _lasted(self, claim: Claim, clause: Clause) -> Claim:
@@ -619,6 +645,9 @@ class Days(Terse):
 
 
 DAY = 86_400_000_000
+_OF_A_DAY = frozenset("day part hour minute".split())
+_FOR_NOW = re.compile(r"today|tonight|this (?:morning|afternoon|evening|week(?:end)?|month|\w+day)", re.I)
+"""A stretch that is going on, and what is told with it is so for as long."""
 _COMING = frozenset(
     "open start begin close end move leave arrive come go return fly retire finish join launch".split()
 )
@@ -764,6 +793,7 @@ class Roles(Days):
                 token.tag in ("NNP", "NNPS")
                 and token.text[:1].isupper()
                 and token.low not in words("person_roles.txt")
+                and place not in self.days
             ):
                 run.append(place)
             elif found and not run and token.text in (",", "and"):

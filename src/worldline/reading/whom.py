@@ -272,7 +272,8 @@ class Whom:
         """An object as it is kept, and its kind."""
         if part is not None and part.dated:
             said = self.days[noun.at].text if noun.at in self.days else noun.text
-            if said.startswith("from ") and " to " in said and part.prep in ("to", "from"):
+            ranged = said.startswith("from ") or part.prep == "to"
+            if ranged and " to " in said and part.prep in ("to", "from"):
                 said = said.rpartition(" to ")[2]
             return said.removeprefix(f"{part.prep} ").strip(" .,"), "date"
         low = noun.text.lower()

@@ -316,6 +316,11 @@ def _over(claim: Claim, slot: str, mates: Sequence[HeldValue], held: Sequence[He
         over = [h for h in held if not h.slot.startswith(NOT) and _same_thing(claim.object, h.object)]
     if over and claim.object:
         over += [h for h in held if h not in over and _is_part_of(claim.object, h)]
+    elif (
+        claim.object
+        and len(days := [h for h in held if h.kind == "date" and _is_part_of(claim.object, h)]) == 1
+    ):
+        over = days  # "cancelled my eye test", whose day is known
     if not claim.object:
         family = families().all.get(slot)
         over += [h for h in held if family is not None and h.slot in family.along and h not in over]

@@ -440,10 +440,16 @@ def _end(
     tx: Tx, claim: Claim, decision: Decision, at: Beginning, told: ToldBy, place: Place, handle: Handle,
     held: Sequence[tuple[HeldValue, FactRow]],
 ) -> bool:  # fmt: skip
-    """What the text says is over ends when it was said to; how it ended is a fact of its own."""
-    over = [r for h, r in held if h.id in decision.closes and r.belief.valid.start < at.start]
+    """What the text says is over ends when it was said to, what is still to come is not believed any more.
+
+    How it ended is a fact of its own.
+    """
+    now = tx.stamp if told.said_at is None else told.said_at
+    named = [r for h, r in held if h.id in decision.closes]
+    over = [r for r in named if r.belief.valid.start < at.start or r.belief.valid.start >= now]
     for row in over:
-        tx.close(Close(row.belief, valid_to=at.start, reason=decision.reason), "understand")
+        until = at.start if row.belief.valid.start < at.start else None
+        tx.close(Close(row.belief, valid_to=until, reason=decision.reason), "understand")
     if not claim.object or claim.record or (over and not claim.event):
         tx.link_all(at.mentions)
         return bool(over)
