@@ -1,14 +1,15 @@
-"""Fits how a held fact and a message are read beside each other: is the fact over?
+"""Fits how a held fact and a message are read beside each other: is the fact over, was it wrong, are they at odds?
 
     python bench/fit_endings.py [--talk FILE]                # leaves hands out by thirds, prints what is found
     python bench/fit_endings.py [--talk FILE] --write FILE   # fits on all and puts the directions into that file
-    python bench/fit_endings.py --words FILE                 # the words in which people tell of a change
+    python bench/fit_endings.py --words FILE                 # the words in which people tell of a change or a slip
 
 Texts: the little histories and long stories of `bench/texts`, and with `--talk` three conversations of a LoCoMo file,
 in which next to nothing ends. Each is told to a store; wherever a message meets held facts, it is read beside each as
-the fact reads and beside the words that it was drawn from. Pairs of whole messages are added: what a change overtakes,
-and what only sounds like it. Three directions of the layer's space (pair, fact, message) are a logistic fit; a few
-measures of the message beside it are weighed by a second. Some twenty minutes; progress on the standard error.
+the fact reads and beside the words that it was drawn from. Pairs of whole messages are added: what a change overtakes
+or a slip was, what only sounds like it, and what two people say. For each of over, wrong and at odds a logistic fit
+gives three directions of the layer's space (pair, fact, message); a second weighs a few measures of the message beside
+it. A quarter of an hour; progress on the standard error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,9 +44,16 @@ NEAREST = 3
 EVERYTHING = 9.0
 """So surely may a reading tell here that a fact is over, so that every fact near a message is read."""
 RIDGE, LONG_TALK = 100.0, 0.5
-RARE, ALONE, LEAST = 4, 3, 0.1
+NAMES = "Ana Bo Marek Ilse Priya Tom Fatou Hana Jonas Rosa Omar Greta".split()
+"""Who speaks, where somebody goes on and is read as if two did."""
+VOICES = 3.0
+"""How much more two who really spoke count than one who goes on."""
+RARE, ALONE, LEAST = 6, 4, 0.15
 """A word in fewer texts, of fewer hands, or that weighs less, is left out."""
 THIRDS = 3
+MOST_OF_TALK, MOST_OF_STORY = 260, 25
+"""So many messages of a conversation are read beside others."""
+LIMITS = ((0.0, matter.LIKELY, 1.0), (-1.0, 0.0, 1.0), (0.0, 1.0, 1.5, 2.0, 3.0))
 PARTS = ("whole", "held", "said")
 Array = NDArray[np.float64]
 
@@ -56,10 +64,15 @@ class Pair(NamedTuple):
     hand: str
     seen: Sequence[NDArray[np.float32]]
     """The layer's mean over the pair's three parts, one behind the other; for each way in which a fact is told."""
-    over: bool
+    what: str
+    """What the later one does to the other: over, wrong, odds or none."""
     weight: float
     measures: Mapping[str, float] | None = None
-    """What the product measures besides; None for two messages."""
+    """What the product measures of an end besides; None for two messages."""
+    slip: Mapping[str, float] | None = None
+    """The same of a correction."""
+    voices: bool = False
+    """Whether two people speak."""
 
 
 def beside(reader: Closer, ways: Sequence[str], later: str) -> list[NDArray[np.float32]]:
@@ -70,37 +83,65 @@ def beside(reader: Closer, ways: Sequence[str], later: str) -> list[NDArray[np.f
 
 # Two messages -------------------------------------------------------------------------------------------
 
+Said = Mapping[str, Any]
+ENDINGS = {"closes": "over", "correction": "wrong"}
+DISAGREEING = {"contradiction": "odds", "closes": "over"}
+"""What somebody else tells: that it changed since is no disagreement."""
 
-def of_history(item: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
-    """Each two messages of a little history of which it is known whether the later one ends what the earlier says."""
+
+def of_history(item: Said) -> Iterator[tuple[Said, Said, str]]:
+    """Each two messages of a little history of which it is known what the later one does to the earlier."""
     said = item["statements"]
     for later in range(1, len(said)):
         for earlier in range(later):
             if item["expect"] in KEPT:
-                yield said[earlier], said[later], False
-            elif item["expect"] in ("closes", "correction") and earlier == 0:
+                yield said[earlier], said[later], "none"
+            elif item["expect"] in ENDINGS and earlier == 0:
                 if later in item["current"]:
-                    yield said[0], said[later], True
+                    yield said[0], said[later], ENDINGS[item["expect"]]
                 elif later < min(item["current"]):
-                    yield said[0], said[later], False
+                    yield said[0], said[later], "none"
 
 
-def near_in(talk: Sequence[Mapping[str, Any]], rng: random.Random) -> Iterator[tuple[Any, Any, bool]]:
-    """Messages of a conversation in which nothing ends, each with the two by the same speaker most like it."""
+def disagreeing(item: Said) -> Iterator[tuple[Said, Said, str]]:
+    """Each two messages of a little history in which two disagree, or the later one is so besides or since then."""
+    said = item["statements"]
+    for later in range(1, len(said)):
+        for earlier in range(later):
+            if item["expect"] in KEPT:
+                yield said[earlier], said[later], "none"
+            elif item["expect"] in DISAGREEING and earlier == 0 and later in item["current"]:
+                yield said[0], said[later], DISAGREEING[item["expect"]]
+
+
+def near_in(
+    talk: Sequence[Said], rng: random.Random, most: int, *, voices: bool
+) -> Iterator[tuple[Said, Said, str]]:
+    """Messages of a conversation, each with the two before it, of the same speaker or of others, most like it."""
     said = [set(re.findall(r"[a-z0-9]{5,}", each["text"].lower())) for each in talk]
-    for later in sorted(rng.sample(range(20, len(talk)), min(260, len(talk) - 20))):
-        mine = [at for at in range(later) if talk[at]["speaker"] == talk[later]["speaker"]]
+    for later in sorted(rng.sample(range(10, len(talk)), min(most, len(talk) - 10))):
+        mine = [at for at in range(later) if (talk[at]["speaker"] != talk[later]["speaker"]) == voices]
         for at in sorted(mine, key=lambda at: -len(said[at] & said[later]) / (4 + len(said[at])))[:2]:
-            yield talk[at], talk[later], False
+            yield talk[at], talk[later], "none"
 
 
-def two_messages(reader: Closer, hand: str, pairs: Iterable[tuple[Any, Any, bool]]) -> Iterator[Pair]:
-    """The same, read; who speaks is told where two do."""
-    for earlier, later, over in pairs:
-        texts = [each["text"] for each in (earlier, later)]
-        if earlier["speaker"] != later["speaker"]:
-            texts = [f"{each['speaker']}: {text}" for each, text in zip((earlier, later), texts, strict=True)]
-        yield Pair(hand, beside(reader, texts[:1], texts[1]), over, LONG_TALK)
+def two_messages(reader: Closer, hand: str, pairs: Iterable[tuple[Said, Said, str]]) -> Iterator[Pair]:
+    """The same, read."""
+    for earlier, later, what in pairs:
+        yield Pair(hand, beside(reader, [earlier["text"]], later["text"]), what, LONG_TALK)
+
+
+def two_voices(
+    reader: Closer, hand: str, pairs: Iterable[tuple[Said, Said, str]], rng: random.Random, weight: float
+) -> Iterator[Pair]:
+    """The same as two people say it."""
+    for earlier, later, what in pairs:
+        names, alone = [earlier["speaker"], later["speaker"]], earlier["speaker"] == later["speaker"]
+        names = rng.sample(NAMES, 2) if alone else names
+        one, other = (
+            matter.voiced(name, each["text"]) for name, each in zip(names, (earlier, later), strict=True)
+        )
+        yield Pair(hand, beside(reader, [one], other), what, weight * (1 if alone else VOICES), voices=True)
 
 
 # A fact and a message -----------------------------------------------------------------------------------
@@ -137,25 +178,28 @@ def with_facts(
                 recorder.asked.clear()
                 mine.remember(said["text"], speaker=said["speaker"], said_at=said["said_at"])
                 name = said.get("id", at)
-                for ways, measures in _held_against(recorder.asked, long):
-                    over = _label(item, name, source.get(ways[0]), ways[0])
-                    if over is not None:
+                for ways, measures, slip in _held_against(recorder.asked, long):
+                    what = _label(item, name, source.get(ways[0]), ways[0])
+                    if what is not None:
                         seen = beside(reader, ways, said["text"])
-                        yield Pair(hand, seen, over, LONG_TALK if long else 1.0, measures)
+                        yield Pair(hand, seen, what, LONG_TALK if long else 1.0, measures, slip)
                 for fact in _facts(memory):
                     source.setdefault(fact, name)
         print(f"\r{hand} {item['id']}    ", end="", file=sys.stderr)
 
 
-def _held_against(asked: Iterable[Any], long: bool) -> list[tuple[list[str], Mapping[str, float]]]:
+def _held_against(
+    asked: Iterable[Any], long: bool
+) -> list[tuple[list[str], Mapping[str, float], Mapping[str, float]]]:
     """The ways in which each fact is told that a message may end, the nearest first, and what the message is like."""
-    found: dict[str, tuple[list[str], Mapping[str, float]]] = {}
+    found: dict[str, tuple[list[str], Mapping[str, float], Mapping[str, float]]] = {}
     for sentences, facts, speaker, teller in asked:
         for fact in matter.around_each(facts, speaker):
             able = [each for each in sentences if changes.can_end(each, fact, teller)]
             if able:
                 ways = matter.told_of(fact)
-                found.setdefault(ways[0], (ways, matter.measures(max(able, key=matter.odds))))
+                over, slip = max(able, key=matter.odds), max(able, key=matter.odds_of_slip)
+                found.setdefault(ways[0], (ways, matter.measures(over), matter.measures_of_slip(slip)))
     return list(found.values())[: NEAREST if long else None]
 
 
@@ -174,22 +218,22 @@ def plain(text: str) -> str:
     return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
 
 
-def _label(item: Mapping[str, Any], now: Any, then: Any, fact: str) -> bool | None:
-    """Whether a fact of one message is over by another; None where nobody can tell."""
+def _label(item: Said, now: Any, then: Any, fact: str) -> str | None:
+    """What a message does to a fact of another; None where nobody can tell."""
     if "statements" in item:
         if item["expect"] in KEPT:
-            return False
-        if item["expect"] != "closes" or then != 0:
+            return "none"
+        if item["expect"] not in ENDINGS or then != 0:
             return None
         if now not in item["current"]:
-            return False if now < min(item["current"]) else None
-        return True if plain(item["stale_answer"]) in plain(fact) else None
+            return "none" if now < min(item["current"]) else None
+        return ENDINGS[item["expect"]] if plain(item["stale_answer"]) in plain(fact) else None
     for q in item["questions"]:
         if then in q["stale"]:
             old = plain(q.get("stale_answer") or "").strip()
             right = q["kind"] == "current" and now in q["gold"] and old and f" {old} " in plain(fact)
-            return True if right else None
-    return False
+            return "over" if right else None
+    return "none"
 
 
 # Fitting ------------------------------------------------------------------------------------------------
@@ -209,55 +253,85 @@ def logistic(x: Array, y: Array, weight: Array, ridge: float) -> Array:
     return b
 
 
-def directions(pairs: Sequence[Pair]) -> Array:
+class Task(NamedTuple):
+    """One of the three things that are read: which pairs tell it, which do not, and how much those that do count."""
+
+    name: str
+    yes: Callable[[Pair], bool]
+    counts: Callable[[Pair], bool]
+    more: float = 1.0
+
+
+TASKS = (
+    # a slip is over as well, but of a fact of a little history it is not asked here
+    Task("over", lambda p: p.what in ("over", "wrong"), lambda p: not p.voices and (p.what != "wrong" or not p.slip)),
+    Task("wrong", lambda p: p.what == "wrong", lambda p: not p.voices),
+    Task("odds", lambda p: p.what == "odds", lambda p: p.voices, 8.0),
+)  # fmt: skip
+
+
+def directions(task: Task, pairs: Sequence[Pair]) -> Array:
     """The constant and the three directions, behind each other."""
+    pairs = [pair for pair in pairs if task.counts(pair)]
     x = np.array([seen for pair in pairs for seen in pair.seen], float)
     mean, spread = x.mean(axis=0), x.std(axis=0) + 1e-6
     ones = np.ones((len(x), 1))
-    y = np.array([float(pair.over) for pair in pairs for _ in pair.seen])
-    weight = np.array([pair.weight for pair in pairs for _ in pair.seen])
+    told = [(task.yes(pair), pair.weight) for pair in pairs for _ in pair.seen]
+    y = np.array([float(yes) for yes, _ in told])
+    weight = np.array([weight * (task.more if yes else 1.0) for yes, weight in told])
     b = logistic(np.hstack([ones, (x - mean) / spread]), y, weight, RIDGE)
     return np.concatenate([[b[0] - (mean * b[1:] / spread).sum()], b[1:] / spread])
 
 
-def tried(pairs: Sequence[Pair]) -> tuple[Array, dict[str, float]]:
-    """Each pair's odds by directions that were fitted without its hand, and the weights of what stands beside them."""
+def tried(task: Task, pairs: Sequence[Pair]) -> Array:
+    """Each pair's odds by directions that were fitted without its hand."""
     all_hands = sorted({pair.hand for pair in pairs})
     odds = np.zeros(len(pairs))
     for third in range(THIRDS):
         out = set(all_hands[third::THIRDS])
-        way = directions([pair for pair in pairs if pair.hand not in out])
+        way = directions(task, [pair for pair in pairs if pair.hand not in out])
         for at, pair in enumerate(pairs):
             if pair.hand in out:
                 odds[at] = way[0] + np.mean(pair.seen, axis=0) @ way[1:]
-    facts = [at for at, pair in enumerate(pairs) if pair.measures is not None]
-    names = [*next(pairs[at].measures or {} for at in facts), "reading"]
-    x = np.array([[*(pairs[at].measures or {}).values(), odds[at]] for at in facts])
-    y, weight = (np.array([float(getattr(pairs[at], what)) for at in facts]) for what in ("over", "weight"))
-    return odds, dict(zip(names, logistic(x, y, weight, 1.0).round(2).tolist(), strict=True))
+    return odds
 
 
-def report(pairs: Sequence[Pair], odds: Array, weights: Mapping[str, float]) -> str:
-    """How well endings are found by what was fitted on others."""
+Measured = Mapping[str, float]
+
+
+def weighed(task: Task, told: Sequence[tuple[Pair, Measured, float]]) -> dict[str, float]:
+    """The weights of what stands beside a reading: of pairs, what is measured of each, and its odds."""
+    names = [*told[0][1], "reading"]
+    x = np.array([[*measures.values(), odds] for _, measures, odds in told])
+    y, weight = (
+        np.array(each) for each in zip(*((float(task.yes(p)), p.weight) for p, *_ in told), strict=True)
+    )
+    return dict(zip(names, logistic(x, y, weight, 1.0).round(2).tolist(), strict=True))
+
+
+def report(
+    task: Task,
+    told: Sequence[tuple[Pair, Measured, float]],
+    weights: Mapping[str, float],
+    limits: Sequence[float],
+) -> str:
+    """How well it is found by what was fitted on others."""
     lines = []
-    facts = [(at, pair) for at, pair in enumerate(pairs) if pair.measures is not None]
     for name, chosen in (
-        ("histories", [(at, p) for at, p in facts if p.weight == 1]),
-        ("long talk", [(at, p) for at, p in facts if p.weight < 1]),
+        ("histories", [each for each in told if each[0].weight == 1]),
+        ("long talk", [each for each in told if each[0].weight < 1]),
+        ("two who spoke", [each for each in told if each[0].weight > 1]),
     ):
         total = np.array(
-            [
-                sum(weights[k] * v for k, v in (p.measures or {}).items()) + weights["reading"] * odds[at]
-                for at, p in chosen
-            ]
+            [sum(weights[k] * v for k, v in m.items()) + weights["reading"] * odds for _, m, odds in chosen]
         )
-        over = np.array([p.over for _, p in chosen])
-        auc = (total[over][:, None] > total[~over][None]).mean()
+        yes = np.array([task.yes(p) for p, *_ in chosen], bool)
         found = ", ".join(
-            f"above {limit} {(total[over] > limit).sum()} right {(total[~over] > limit).sum()} wrong"
-            for limit in (0.0, matter.LIKELY, 1.0)
-        )
-        lines.append(f"{name}: {over.sum()} endings of {len(over)}, AUC {auc:.3f}; {found}")
+            f"above {limit} {(total[yes] > limit).sum()} right {(total[~yes] > limit).sum()} wrong"
+            for limit in limits
+        ) if len(yes) else ""  # fmt: skip
+        auc = f"AUC {(total[yes][:, None] > total[~yes][None]).mean():.3f}; " if yes.any() else ""
+        lines.append(f"{task.name}, {name}: {yes.sum()} of {len(yes)}, {auc}{found}")
     return "\n".join(lines)
 
 
@@ -268,9 +342,15 @@ _SMALL = re.compile(r"(?<![\w'’])(?:[a-z][\w'’]*|\d+)")
 """What is written without a capital: no name is so most of the time."""
 
 
-def words_of_change(items: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, float]:
-    """Each everyday word that is no name, and how much it speaks for a change."""
+def turning_words(items: Mapping[str, Sequence[Said]]) -> dict[str, tuple[float, float]]:
+    """Each everyday word that is no name, and how much it speaks for a change and for a slip taken back."""
     heard = [each for hand, found in items.items() for item in found for each in _heard(hand, item)]
+    both = (_weights(heard, what) for what in ("over", "wrong"))
+    change, slip = ({word: w for word, w in each.items() if abs(w) >= LEAST} for each in both)
+    return {word: (change.get(word, 0.0), slip.get(word, 0.0)) for word in sorted({*change, *slip})}
+
+
+def _weights(heard: Sequence[tuple[str, str, str]], what: str) -> dict[str, float]:
     said = [matter.words_in(tokens(text)) for _, text, _ in heard]
     often = Counter(word for each in said for word in each)
     told = Counter(
@@ -289,20 +369,21 @@ def words_of_change(items: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[st
     x[:, 0] = 1
     for row, each in enumerate(said):
         x[row, [place[word] for word in each if word in place]] = 1
-    b = logistic(x, np.array([float(change) for *_, change in heard]), np.ones(len(said)), 3.0)
-    return {word: round(float(b[at]), 2) for word, at in place.items() if abs(b[at]) >= LEAST}
+    b = logistic(x, np.array([float(told == what) for *_, told in heard]), np.ones(len(said)), 3.0)
+    return {word: round(float(b[at]), 2) for word, at in place.items()}
 
 
-def _heard(hand: str, item: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+def _heard(hand: str, item: Said) -> Iterator[tuple[str, str, str]]:
+    """What each message tells: over, wrong or neither; none of which nobody knows."""
     if "statements" not in item:
         news = {id_ for q in item["questions"] if q["kind"] == "current" for id_ in q["gold"]}
-        yield from ((hand, m["text"], False) for m in item["messages"] if m["id"] not in news)
+        yield from ((hand, m["text"], "none") for m in item["messages"] if m["id"] not in news)
         return
     for at, said in enumerate(item["statements"]):
-        if item["expect"] == "closes" and at in item["current"]:
-            yield hand, said["text"], True
-        elif at == 0 or item["expect"] in KEPT:
-            yield hand, said["text"], False
+        if at == 0 or item["expect"] in KEPT:
+            yield hand, said["text"], "none"
+        elif item["expect"] in ENDINGS and at in item["current"]:
+            yield hand, said["text"], ENDINGS[item["expect"]]
 
 
 # The whole ----------------------------------------------------------------------------------------------
@@ -335,41 +416,78 @@ def main() -> int:
     parser.add_argument("--talk", metavar="FILE", type=Path, help="a LoCoMo file")
     parser.add_argument("--write", metavar="FILE", type=Path, help="put the directions into this file")
     parser.add_argument(
-        "--words", metavar="FILE", type=Path, help="write the words of change, and nothing else"
+        "--words", metavar="FILE", type=Path, help="write the words of change and of slips, and nothing else"
     )
     args = parser.parse_args()
     little = {hand: hands.histories(path) for hand, path in hands.hands("changes").items()}
     long = {hand: hands.stories(path) for hand, path in hands.hands("stories").items()}
     if args.words:
-        found = sorted(words_of_change({**little, **long}).items())
-        args.words.write_text("".join(f"{word} {weight}\n" for word, weight in found))
+        found = turning_words({**little, **long})
+        head = [line for line in args.words.read_text("utf-8").splitlines() if line.startswith("#")]
+        rows = [f"{word} {change:g} {slip:g}" for word, (change, slip) in found.items()]
+        args.words.write_text("\n".join([*head, *rows, ""]), "utf-8")
         return 0
     reader = open_closeness("auto")
     if reader is None:
         print("the cross-encoder is not installed; run: pip install 'worldline[closer]'", file=sys.stderr)
         return 1
     spoken = talks(args.talk) if args.talk else {}
-    recorder, pairs, rng = Recorder(), list[Pair](), random.Random(1)
-    matter.PRESUMED = EVERYTHING
-    for hand, items in {**little, **long, **spoken}.items():
-        pairs += with_facts(reader, hand, items, recorder)
-    for hand, items in little.items():
-        pairs += two_messages(reader, hand, (pair for item in items for pair in of_history(item)))
-    for hand, items in spoken.items():
-        pairs += two_messages(reader, hand, near_in(items[0]["messages"], rng))
-    pairs = [pair for pair in pairs if pair.seen]
+    pairs = [pair for pair in _pairs(reader, little, long, spoken) if pair.seen]
     print(f"\r{len(pairs):,} pairs of {len({pair.hand for pair in pairs})} hands", file=sys.stderr)
-    odds, weights = tried(pairs)
-    print(report(pairs, odds, weights))
-    print(weights)
+    for task, limits in zip(TASKS, LIMITS, strict=True):
+        print(tell(task, pairs, limits))
     if args.write:
-        way = directions(pairs)
-        kept = [line for line in args.write.read_text().splitlines() if not line.startswith("over_")]
-        rows = [f"over_bias {way[0]:.4g}"]
-        for part, numbers in zip(PARTS, np.split(way[1:], len(PARTS)), strict=True):
-            rows.append(f"over_{part} {' '.join(f'{n:.4g}' for n in numbers)}")
-        args.write.write_text("\n".join([*kept, *rows, ""]))
+        kept = [
+            line for line in args.write.read_text("utf-8").splitlines()
+            if line.partition("_")[0] not in {task.name for task in TASKS}
+        ]  # fmt: skip
+        rows = [row for task in TASKS for row in _rows(task.name, directions(task, pairs))]
+        args.write.write_text("\n".join([*kept, *rows, ""]), "utf-8")
     return 0
+
+
+def _pairs(
+    reader: Closer,
+    little: Mapping[str, list[Any]],
+    long: Mapping[str, list[Any]],
+    spoken: Mapping[str, list[Any]],
+) -> Iterator[Pair]:
+    """All that is fitted on."""
+    recorder, rng = Recorder(), random.Random(1)
+    matter.PRESUMED = matter.SURELY_READ = EVERYTHING
+    for hand, items in {**little, **long, **spoken}.items():
+        yield from with_facts(reader, hand, items, recorder)
+    for hand, items in little.items():
+        yield from two_messages(reader, hand, (pair for item in items for pair in of_history(item)))
+        told = (pair for item in items for pair in disagreeing(item))
+        yield from two_voices(reader, hand, told, rng, 1.0)
+    for hand, items in {**spoken, **long}.items():
+        most = MOST_OF_TALK if hand in spoken else MOST_OF_STORY
+        for item in items:
+            talk = item["messages"]
+            if hand in spoken:
+                yield from two_messages(reader, hand, near_in(talk, rng, most, voices=False))
+            if len({each["speaker"] for each in talk if each.get("role") != "assistant"}) > 1:
+                yield from two_voices(reader, hand, near_in(talk, rng, most, voices=True), rng, 0.4 / VOICES)
+
+
+def tell(task: Task, pairs: Sequence[Pair], limits: Sequence[float]) -> str:
+    """How well one thing is read by directions that were fitted without a hand, and the weights beside them."""
+    chosen = [pair for pair in pairs if task.counts(pair) and (pair.voices or pair.measures is not None)]
+    fitted = dict(zip(map(id, pairs), tried(task, pairs).tolist(), strict=True))
+    beside_it = [
+        (pair, (pair.slip if task.name == "wrong" else pair.measures) or {"always": 1.0}, fitted[id(pair)])
+        for pair in chosen
+    ]
+    plain_odds = task.name == "odds"
+    weights = {"always": 0.0, "reading": 1.0} if plain_odds else weighed(task, beside_it)
+    return f"{report(task, beside_it, weights, limits)}\n{weights}"
+
+
+def _rows(name: str, way: Array) -> Iterator[str]:
+    yield f"{name}_bias {way[0]:.4g}"
+    for part, numbers in zip(PARTS, np.split(way[1:], len(PARTS)), strict=True):
+        yield f"{name}_{part} {' '.join(f'{n:.4g}' for n in numbers)}"
 
 
 if __name__ == "__main__":

@@ -222,7 +222,8 @@ def main() -> int:
             f"{name} {' '.join(f'{n:.4g}' for n in way[:384])}" for name, way in zip(NAMES, ways, strict=True)
         ]
         rows += [f"best {ways[0, 384]:.4g}", f"bias {ways[2, 384]:.4g}"]
-        others = [line for line in Path(args.write).read_text().splitlines() if line.startswith("over_")]
+        own = {*NAMES, "best", "bias"}
+        others = [line for line in Path(args.write).read_text().splitlines() if line.split()[0] not in own]
         Path(args.write).write_text("\n".join([*rows, *others, ""]))
         return 0
     ways = fit([pair for name, found in pairs.items() if name not in HELD_OUT for pair in found])

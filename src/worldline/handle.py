@@ -17,7 +17,7 @@ from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import CLOSER, Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
-from worldline.ports import CloseReader, Embedder, Reranker, Store, Tenant, Tx, View
+from worldline.ports import Bearing, CloseReader, Embedder, Reranker, Store, Tenant, Tx, View
 from worldline.store import registry
 from worldline.store.view import bound
 
@@ -89,13 +89,13 @@ class Handle(Struct, frozen=True):
         """Whether there may be one, without opening it."""
         return self.config.reranker in ("auto", CLOSER) and self.config.language == "english"
 
-    def ends_reader(self) -> Callable[[str, str], float] | None:
-        """The log odds that what a statement says is over by a text, as the cross-encoder reads; None without one."""
+    def bearing_reader(self) -> Callable[[str, str], Bearing | None] | None:
+        """What a text does to a statement, as the cross-encoder reads it; None without one."""
         try:
             reader = self.close_reader() if self.reads_closely else None
         except WorldlineError:  # a write does without
             return None
-        return None if reader is None else reader.ends
+        return None if reader is None else reader.bearing
 
     def within(self, scope: Scope) -> Scope:
         """A scope inside what this handle is confined to; refused where it would leave that."""

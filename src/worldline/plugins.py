@@ -36,7 +36,7 @@ from urllib.error import URLError
 from worldline.config import CLOSER, Config
 from worldline.errors import InvalidInput, WorldlineError
 from worldline.lexicon import lines
-from worldline.ports import CloseReader, CloseReading, Embedder, Reranker
+from worldline.ports import Bearing, CloseReader, CloseReading, Embedder, Reranker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -488,8 +488,8 @@ class Closer(CrossEncoder):
     value begins and where it ends, among the words of the text; and what speaks for there being one: the whole pair,
     the words of the question and those of the text on the average, and the word of the question that is met least.
 
-    A held fact and a later text, read as such a pair, are looked at along three more: the whole, and both on the
-    average. They tell whether the fact is over (`bench/fit_endings.py`).
+    A statement and a later text, read as such a pair, are looked at along nine more: the whole, and both on the
+    average, for each of what the text may do to the statement (`bench/fit_endings.py`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -502,17 +502,22 @@ class Closer(CrossEncoder):
         self._best, self._bias = fitted.pop("best")[0], fitted.pop("bias")[0]
         names = ("begins", "ends", "whole", "asked", "said", "met")
         self._ways = np.array([fitted[name] for name in names], np.float32).T
-        self._ends = np.array([fitted[f"over_{part}"] for part in ("whole", "held", "said")], np.float32)
-        self._ends_bias = fitted["over_bias"][0]
+        self._relations = [
+            (fitted[f"{name}_bias"][0],
+             np.array([fitted[f"{name}_{part}"] for part in ("whole", "held", "said")], np.float32))
+            for name in ("over", "wrong", "odds")
+        ]  # fmt: skip
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> list[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
         return [self._read(question, text, begin) for text, begin in texts]
 
-    def ends(self, statement: str, text: str) -> float:
-        """The log odds that what a statement says is over, or was wrong, by a later text."""
+    def bearing(self, statement: str, text: str) -> Bearing | None:
+        """What a later text does to what a statement says; None where one of them has no word."""
         seen = self.beside(statement, text)
-        return UNTOLD if seen is None else self._ends_bias + float((self._ends * seen).sum())
+        if seen is None:
+            return None
+        return Bearing(*(bias + float((ways * seen).sum()) for bias, ways in self._relations))
 
     def beside(self, statement: str, text: str) -> Vectors | None:
         """The inner layer over a pair: the whole, and the average over each side; None where one has no word."""

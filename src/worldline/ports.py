@@ -199,14 +199,25 @@ class CloseReading(NamedTuple):
     """How sure that place is among all others, from 0 to 1."""
 
 
+class Bearing(NamedTuple):
+    """What a later text does to a statement, as a close reading of both says: log odds."""
+
+    over: float
+    """It has changed."""
+    wrong: float
+    """It was never so."""
+    at_odds: float
+    """One of the two cannot be so, and nobody speaks of a change."""
+
+
 class CloseReader(Reranker, Protocol):
-    """A reranker that also says whether a text tells what is asked, and where, and whether it ends what is held."""
+    """A reranker that also says whether a text tells what is asked, and where, and what it does to a statement."""
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> Sequence[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
 
-    def ends(self, statement: str, text: str) -> float:
-        """The log odds that what a statement says is over, or was wrong, by a later text."""
+    def bearing(self, statement: str, text: str) -> Bearing | None:
+        """What a later text does to what a statement says; None where one of them has no word."""
 
 
 class Words(Protocol):
@@ -406,8 +417,8 @@ class View(Bindings, Protocol):
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
 
-    def contents(self, nodes: Collection[int]) -> dict[int, str]:
-        """The beginnings of those of these that are texts, where they may be seen."""
+    def contents(self, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+        """The beginnings of those of these that are texts, where they may be seen, and who said what was said."""
 
     def matching(
         self, tokens: Sequence[str], limit: int, *, texts: bool = True, facts: bool = True

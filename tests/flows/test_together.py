@@ -54,6 +54,43 @@ def test_told_together_is_as_told_one_by_one() -> None:
         assert together.verify().ok
 
 
+@pytest.mark.usefixtures("closer")
+@pytest.mark.parametrize(
+    ("texts", "over"),
+    [
+        (
+            (
+                "The choir rehearses in the annexe.",
+                "The annexe is full of boxes since today, the choir has the library instead.",
+            ),
+            "choir rehearses in annexe",
+        ),
+        (
+            (
+                "The vat holds 300 litres.",
+                "Checked the plate on the vat, it says 250 litres, I had been guessing.",
+            ),
+            "vat holds 300 litres",
+        ),
+    ],
+)
+def test_what_a_message_ends_may_come_with_it(texts: tuple[str, ...], over: str) -> None:
+    """What the cross-encoder reads beside a message are the facts of those before it too, stored or not."""
+    said = [
+        {"name": "Ana", "content": text, "said_at": f"2026-03-0{day}"} for day, text in enumerate(texts, 1)
+    ]
+    config = Config(embedder="none", reranker="auto")
+    with Memory.open(":memory:", config) as alone, Memory.open(":memory:", config) as together:
+        for message in said:
+            alone.remember(messages=[message])
+        together.remember(messages=said)
+
+        now = [{fact.content for fact in each.list("Fact").items} for each in (alone, together)]
+        assert now[0] == now[1]
+        assert over not in now[1]
+        assert together.verify().ok
+
+
 def test_words_and_what_they_say_are_one_changeset() -> None:
     """One row of the log a call, and undoing it takes back the words and the facts."""
     with Memory.open(":memory:", PLAIN) as memory:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from worldline import FOREVER, Config, Memory
+from worldline.ports import Bearing
 from worldline.reading.read import read
 from worldline.rules import matter
 from worldline.rules.slots import HeldValue
@@ -44,10 +45,10 @@ def test_a_reading_decides() -> None:
     fact, text = around("choir", "rehearses in", "annexe"), said("The choir has the library instead.")
     asked: list[tuple[list[str], str]] = []
 
-    def over(odds: float | None) -> matter.Over:
-        def reads(ways: Sequence[str], text: str) -> float | None:
+    def over(odds: float | None) -> matter.Beside:
+        def reads(ways: Sequence[str], text: str) -> Bearing | None:
             asked.append((list(ways), text))
-            return odds
+            return None if odds is None else Bearing(odds, -9.0, -9.0)
 
         return reads
 
@@ -159,3 +160,95 @@ def test_a_correction_takes_back_what_it_most_likely_means() -> None:
         "barrel in the yard holds cider"
     ]
     assert withdrawn(barrel, barn, "I was wrong about the weather, there was no rain at all.") == []
+
+
+@pytest.mark.usefixtures("closer")
+@pytest.mark.parametrize(
+    ("first", "second", "wrong"),
+    [
+        (
+            "The vat holds 300 litres.",
+            "Checked the plate on the vat, it says 250 litres, I had been guessing.",
+            "vat holds 300 litres",
+        ),
+        (
+            "Our landlord is Mr Costa.",
+            "Our landlord is Mr Castro, that was autocorrect.",
+            "Ana's landlord is Mr Costa",
+        ),
+    ],
+)
+def test_a_slip_is_taken_back_without_a_word_of_correction(first: str, second: str, wrong: str) -> None:
+    """Where no wording of a rule says so: what was wrong never held, whichever day is asked about."""
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        memory.remember(first, speaker="Ana", said_at="2026-01-01")
+        memory.remember(second, speaker="Ana", said_at="2026-02-01")
+
+        assert wrong not in {fact.content for fact in memory.at(valid="2026-01-15").list("Fact").items}
+
+
+def test_of_two_facts_the_likelier_slip_is_taken_back_and_none_is_where_neither_is() -> None:
+    """What reads as a change is none."""
+    one, other = around("choir", "rehearses in", "annexe"), around("choir", "sings in", "church")
+    sentence = said("The choir rehearses in the attic, my mistake.")
+
+    def beside(slips: dict[str, float]) -> matter.Beside:
+        return lambda ways, text: Bearing(9.0, slips[ways[0]], -9.0)
+
+    def meant(*wrong: float) -> matter.Around | None:
+        slips = dict(zip(("choir rehearses in annexe", "choir sings in church"), wrong, strict=True))
+        return matter.likely_meant([(sentence, one), (sentence, other)], beside(slips))
+
+    assert meant(6.0, 4.0) is one
+    assert meant(4.0, 6.0) is other
+    assert meant(-9.0, -9.0) is None
+    assert matter.likely_meant([(sentence, one)], lambda ways, text: None) is None
+
+
+def conflicts(first: str, second: str, other: str = "Bo") -> list[set[str]]:
+    """What is at odds after Ana has said the one thing and somebody the other."""
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        memory.remember(first, speaker="Ana", said_at="2026-01-01")
+        memory.remember(second, speaker=other, said_at="2026-01-02")
+        assert memory.verify().ok
+        return [{side.node.content for side in each.sides} for each in memory.conflicts()]
+
+
+FROZEN = "The lake was frozen over on Sunday."
+NO_ICE = "There was not a bit of ice on the lake on Sunday."
+
+
+@pytest.mark.usefixtures("closer")
+def test_two_who_disagree_in_words_that_no_rule_compares_contradict() -> None:
+    """Facts of one thing if both told one, else the words; and both stay."""
+    assert conflicts(FROZEN, NO_ICE) == [{FROZEN, NO_ICE}]
+
+
+@pytest.mark.usefixtures("closer")
+def test_what_is_said_besides_or_since_or_by_the_same_person_is_no_disagreement() -> None:
+    """Nor what each says of himself, what is asked, and what an assistant says."""
+    assert conflicts(FROZEN, "The lake is ten minutes from the station.") == []
+    assert conflicts("The choir rehearses in the annexe.", "The choir has moved to the library.") == []
+    assert conflicts(FROZEN, NO_ICE, other="Ana") == []
+    assert conflicts(FROZEN, NO_ICE, other="assistant") == []
+    assert conflicts(FROZEN, "Was there really ice on the lake on Sunday?") == []
+    assert conflicts("My tea is green.", "My tea is black.") == []
+
+
+def test_who_asks_or_speaks_of_himself_contradicts_nobody() -> None:
+    """Before anything is read."""
+    assert matter.may_clash("The tower is forty metres high.", "That tower is thirty metres at most.")
+    assert not matter.may_clash("The tower is forty metres high.", "Is the tower not thirty metres high?")
+    assert not matter.may_clash("I live in Oslo.", "I'm from Bergen.")
+
+
+def test_facts_at_odds_are_those_that_speak_of_one_thing() -> None:
+    """By the words that they share; those of the same value agree."""
+
+    def drawn(row: int, subject: str, phrase: str, value: str) -> matter.Drawn:
+        return row, HeldValue(str(row), phrase, value, phrase=phrase, teller="Ana"), subject
+
+    tower, boat = drawn(1, "tower", "is high", "40 m"), drawn(2, "boat", "is called", "Marlin")
+    assert matter.of_one_thing([tower, boat], [drawn(3, "boat", "is called", "Merlin")]) == (2, 3)
+    assert matter.of_one_thing([tower], [drawn(3, "tower", "is high", "40 m")]) is None
+    assert matter.of_one_thing([tower], [boat]) is None

@@ -33,10 +33,11 @@ from worldline.reading.whom import FRESH
 from worldline.rules.kinds import ALIKE, told
 from worldline.rules.matter import (
     FEW,
+    LIKELY,
     NUMBER,
     PASSED,
     Around,
-    Over,
+    Beside,
     ToldSentence,
     around_each,
     bond,
@@ -47,6 +48,7 @@ from worldline.rules.matter import (
     is_somebody,
     kind_of,
     likely_meant,
+    odds_over,
     same_subject,
     thing_kinds,
 )
@@ -75,23 +77,37 @@ def ended_by(
     facts: Sequence[tuple[HeldValue, str]],
     speaker: str,
     teller: str,
-    over: Over,
+    beside: Beside,
 ) -> dict[str, Overtaken]:
     """Which held facts, each with its subject's name, the nearest first, are over by a message, by id.
 
-    By a rule, where message and fact share a word; else most likely.
+    By a rule, where message and fact share a word; else most likely. A sentence is about one matter: what shares no
+    word with it is over only where nothing else is, but for what was told in one breath.
     """
     apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
     found: dict[str, Overtaken] = {}
     for each in said:
         matters = frozenset((*each.cues.stems, *such_things(each.cues, each.claims)))
-        named = [f for f in apart.values() if not matters.isdisjoint(f.subject | f.relation | f.object)]
-        by_rule = dict(overtaken(each.cues, each.claims, named, teller))
-        able = (id_ for id_, fact in apart.items() if id_ not in by_rule and can_end(each, fact, teller))
-        for id_ in (*by_rule, *islice(able if each.decides else (), FEW)):
-            if is_over(each, apart[id_], over, by_rule=id_ in by_rule):
-                found[id_] = Overtaken(apart[id_], by_rule.get(id_, MOST_LIKELY), each.claims)
+        named = {i: f for i, f in apart.items() if not matters.isdisjoint(f.subject | f.relation | f.object)}
+        by_rule = dict(overtaken(each.cues, each.claims, named.values(), teller))
+        over = [apart[i] for i in by_rule if is_over(each, apart[i], beside, by_rule=True)]
+        if each.decides:
+            others = apart if not over else named
+            able = (f for i, f in others.items() if i not in by_rule and can_end(each, f, teller))
+            over += of_one_matter(each, islice(able, FEW), named, beside)
+        reasons = ((fact, by_rule.get(fact.held.id, MOST_LIKELY)) for fact in over)
+        found |= {fact.held.id: Overtaken(fact, reason, each.claims) for fact, reason in reasons}
     return found
+
+
+def of_one_matter(
+    said: ToldSentence, facts: Iterable[Around], named: Collection[str], beside: Beside
+) -> list[Around]:
+    """Those that are most likely over: what shares a word with the sentence, and what was told with the likeliest."""
+    read = [(odds_over(said, fact, beside), fact) for fact in facts]
+    over = [(odds, fact) for odds, fact in read if odds is not None and odds > LIKELY]
+    breath = max(over, key=lambda one: one[0])[1].held.said if over else ""
+    return [fact for _, fact in over if fact.held.id in named or fact.held.said == breath]
 
 
 def can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
@@ -106,12 +122,12 @@ def taken_back(
     facts: Sequence[tuple[HeldValue, str]],
     speaker: str,
     teller: str,
-    over: Over,
+    beside: Beside,
 ) -> Around | None:
-    """Which held fact a correction most likely takes back, where it does not say so in words that a rule knows."""
+    """Which held fact a message most likely takes back, where it does not say so in words that a rule knows."""
     apart = around_each(facts, speaker)
-    able = [(each, fact) for each in said for fact in apart if each.brief and can_end(each, fact, teller)]
-    return likely_meant(able, over)
+    able = ((each, f) for each in said if each.may_correct for f in apart if can_end(each, f, teller))
+    return likely_meant(able, beside)
 
 
 MOST_LIKELY = "the text most likely tells of a change in this matter"

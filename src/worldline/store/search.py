@@ -645,24 +645,32 @@ _COMMON = 60
 """Above so many texts a word does not help to find the nearest ones."""
 
 
+class NearText(NamedTuple):
+    """A stored text that is like another: its row, who said it, if anybody did, and what."""
+
+    node: int
+    speaker: str
+    text: str
+
+
 class Heard(Struct, frozen=True):
     """A message, what is stored nearest to it, and what was handed out lately."""
 
     text: str
     speaker: str
-    nearest: Sequence[str]
+    near: Sequence[NearText]
     handed: Sequence[tuple[str, str]]
 
 
 def heard_before(view: View, said: Sequence[tuple[str, str, int]]) -> list[Heard]:
     """Messages (text, speaker, and the row of one that is stored), each with what was heard before it."""
     handed = events.handed_out(view)
-    near = _nearest_texts(view, [(text[:GATED], own) for text, _, own in said])
+    near = nearest_texts(view, [(text[:GATED], own) for text, _, own in said])
     return [Heard(text, speaker, found, handed) for (text, speaker, _), found in zip(said, near, strict=True)]
 
 
-def _nearest_texts(view: View, said: Sequence[tuple[str, int]]) -> list[list[str]]:
-    """The stored texts that share the rarest words with each of these."""
+def nearest_texts(view: View, said: Sequence[tuple[str, int]]) -> list[list[NearText]]:
+    """The stored texts that share the rarest words with each of these, which may be stored themselves."""
     terms = [set(content_words(text)[:40]) for text, _ in said]
     counted = view.frequencies({word for each in terms for word in each}, _COMMON)
     found = [
@@ -672,7 +680,7 @@ def _nearest_texts(view: View, said: Sequence[tuple[str, int]]) -> list[list[str
     held = {key for each in found for key in each}
     contents = view.contents(held) if held else {}
     return [
-        [contents[key] for key in each if key in contents and key != own][:_NEAREST]
+        [NearText(key, *contents[key]) for key in each if key in contents and key != own][:_NEAREST]
         for each, (_, own) in zip(found, said, strict=True)
     ]
 

@@ -261,6 +261,17 @@ def lately_told(
     return [Lately(*row[1:]) for row in rows]
 
 
+def facts_of_events(view: View, events: Collection[int]) -> list[tuple[int, int]]:
+    """(event, fact) of the facts that were drawn from these events."""
+    rows = view.query(
+        "SELECT DISTINCT d.dst, f.node FROM json_each(:among) j CROSS JOIN edges d ON d.tenant = :t AND d.dst = j.value"
+        " AND d.type = 'derived_from' AND d.kt = :forever"
+        " CROSS JOIN facts f ON f.tenant = :t AND f.node = d.src ORDER BY d.dst, f.node",
+        among=listed(events),
+    )
+    return [(event, fact) for event, fact in rows]
+
+
 # Slots and wordings ---------------------------------------------------------------------------------
 
 

@@ -601,15 +601,15 @@ class SqlView(View):
         )
         return tuple(rows[node].hex() for node in nodes)
 
-    def contents(self, nodes: Collection[int]) -> dict[int, str]:
-        """The beginnings of those of these that are texts, where they may be seen."""
+    def contents(self, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+        """The beginnings of those of these that are texts, where they may be seen, and who said what was said."""
         rows = self.query(
-            "SELECT n.id, substr(n.content, 1, 8000) FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t"
-            f" AND b.line = n.line AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED}"
-            f" AND n.type NOT IN ('Fact', 'Entity') AND {self.seen()}",
+            "SELECT n.id, CASE WHEN n.type = 'Turn' THEN n.name ELSE '' END, substr(n.content, 1, 8000)"
+            " FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+            f" WHERE n.tenant = :t AND n.id IN {LISTED} AND n.type NOT IN ('Fact', 'Entity') AND {self.seen()}",
             among=listed(nodes),
         )
-        return dict(rows)
+        return {node: (speaker, text) for node, speaker, text in rows}
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""

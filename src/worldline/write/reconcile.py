@@ -7,6 +7,7 @@ handler, and ties every fact and every mention to the words it came from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
@@ -31,12 +32,12 @@ from worldline.model import (
     Predicate,
     clean_names,
 )
-from worldline.ports import Tx, View
-from worldline.reading.claim import PLAN, Claim, SpeakerVoice, stem, voices, who_speaks
+from worldline.ports import Bearing, Tx, View
+from worldline.reading.claim import PLAN, Claim, SpeakerVoice, role_of, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
 from worldline.rules.changes import DAY, Overtaken, concerns, ended_by, such_things, taken_back
-from worldline.rules.matter import MOST_READ, Around, Over, told_in
+from worldline.rules.matter import MOST_READ, Around, Beside, clash, may_clash, of_one_thing, told_in, voiced
 from worldline.rules.slots import (
     NOT,
     Decision,
@@ -53,6 +54,7 @@ from worldline.rules.slots import (
 )
 from worldline.store import people, registry, slots
 from worldline.store.events import Stored
+from worldline.store.search import GATED, NearText, nearest_texts
 from worldline.text import fold
 from worldline.write.gate import spoken
 from worldline.write.given import LONGEST_NAME, ToldBy, add_alias, grounding, mention
@@ -137,7 +139,10 @@ def settle(
         look_up(tx, [Claimed(event.key, event.speaker, claims)], place)
     if over is None:
         near = near_facts(handle, tx, said, event, place.scope)
-        over = foresee(handle, said, event, who, slots.open_facts_among(tx, near, place.scope, before=True))
+        (others,) = nearest_texts(tx, [(event.text[:GATED], event.key)]) if handle.reads_closely else [[]]
+        held = held_so(slots.open_facts_among(tx, near, place.scope, before=True))
+        over = foresee(handle, said, event, who, held, others)
+    claims = [_mended(claim, said, over) for claim in claims]
     before = _lately_held(tx, over, place)
     present_first = sorted(claims, key=lambda claim: claim.ahead)  # what is announced stands beside it
     changed = [_settle_one(tx, claim, told, place, handle, event, who) for claim in present_first]
@@ -147,9 +152,20 @@ def settle(
     if said.values and not corrected:
         corrected = _correct_value(tx, said, told, place, handle, event)
         changed.append(corrected)
-    if said.corrects and not corrected:
+    if over.meant is not None and not corrected:
         changed.append(_take_back(tx, over, before))
+    if over.at_odds and not _TURNS.search(" ".join(tx.changes[heard:])):
+        changed.append(_disagree(tx, over, event, place))
     return any(changed)
+
+
+_TURNS = re.compile(r": (?:closes|ends|contradicts), ")
+
+
+def _mended(claim: Claim, said: Reading, over: Foreseen) -> Claim:
+    """A claim of a message that takes a fact of the same slot back, though no word of it says that it corrects."""
+    slip = over.meant is not None and not said.corrects and claim.key == over.meant.held.slot
+    return replace(claim, cue="correction") if slip and claim.effect != "ends" else claim
 
 
 def sound(claims: Iterable[Claim]) -> list[Claim]:
@@ -471,29 +487,70 @@ def near_facts(
     found, told = list[int](), told_in(said, event.text)
     if said.corrects or any(each.changes for each in told):
         found += [node for node, _ in view.matching(_matters(said), NEAR, texts=False)]
-    if handle.reads_closely and (said.corrects or any(each.decides for each in told)):
+    if handle.reads_closely and any(each.turns for each in told):
         late = slots.lately_told(view, event.speaker, event.said_at, event.key, scope, LATELY)
         found += [each.node for each in late]
     return list(dict.fromkeys(found))
 
 
+def held_so(near: Iterable[slots.OpenFact]) -> list[tuple[HeldValue, str]]:
+    """Facts as the rules look at them, with what their subjects are called; not what was given."""
+    return [(_as_held(fact)[0], fact.subject_name) for fact in near if fact.rank != "given"]
+
+
+def just_told(number: int, event: Stored, claims: Iterable[Claim]) -> list[tuple[HeldValue, str]]:
+    """The same of what a message claims that is stored together with those behind it, and is no fact yet."""
+    return [
+        (HeldValue(f"{number}:{at}", claim.key, claim.object, claim.kind, claim.holds == "one", claim.rank,
+                   event.said_at, claim.valid_from is not None, event.speaker, claim.predicate, event.text,
+                   claim.chars[0]), claim.subject)
+        for at, claim in enumerate(claims) if claim.object and claim.effect != "ends" and not claim.ahead
+    ]  # fmt: skip
+
+
 class Foreseen(NamedTuple):
-    """What a message ends, by the fact's id, and the fact that it takes back, if it corrects one."""
+    """What a message ends, by the fact's id, what it takes back, and the texts of others that it is at odds with."""
 
     ended: Mapping[str, Overtaken] = {}
     meant: Around | None = None
+    at_odds: Sequence[int] = ()
+    rows: Mapping[int, int] = {}
+    """The rows of the messages that are stored together with it, by their number."""
 
 
 def foresee(
-    handle: Handle, said: Reading, event: Stored, who: str, near: Sequence[slots.OpenFact]
+    handle: Handle,
+    said: Reading,
+    event: Stored,
+    who: str,
+    held: Sequence[tuple[HeldValue, str]],
+    others: Sequence[NearText],
 ) -> Foreseen:
-    """What a message says of the facts near it: nobody has to wait under the lock until it is read beside them."""
-    held = [(_as_held(fact)[0], fact.subject_name) for fact in near if fact.rank != "given"]
-    if not held:
-        return Foreseen()
-    told, over = told_in(said, event.text), _over(handle)
-    meant = taken_back(told, held, who, event.speaker, over) if said.corrects else None
-    return Foreseen(ended_by(told, held, who, event.speaker, over), meant)
+    """What a message says of what is held near it: nobody has to wait under the lock until it is read beside that."""
+    beside = _beside(handle)
+    told = [each for each in (told_in(said, event.text) if held else ()) if each.turns]
+    ended = ended_by(told, held, who, event.speaker, beside) if told else {}
+    meant = taken_back(told, held, who, event.speaker, beside) if told else None
+    turns = ended or meant or said.corrects
+    at_odds = () if turns else [each.node for each in _others(event, others) if _clashes(each, event, beside)]
+    return Foreseen(ended, meant, at_odds)
+
+
+VOICES = 2
+"""So many texts of others, the nearest, are read beside a message."""
+
+
+def _others(event: Stored, near: Sequence[NearText]) -> list[NearText]:
+    """What other people said of what a message may speak of."""
+    return [
+        each for each in near
+        if each.speaker and fold(each.speaker) != fold(event.speaker)
+        and "assistant" not in (role_of(each.speaker), role_of(event.speaker)) and may_clash(each.text, event.text)
+    ][:VOICES]  # fmt: skip
+
+
+def _clashes(told: NearText, event: Stored, beside: Beside) -> bool:
+    return clash(voiced(told.speaker, told.text), voiced(event.speaker, event.text), beside)
 
 
 def _matters(said: Reading) -> list[str]:
@@ -507,9 +564,31 @@ Before = list[tuple[HeldValue, FactRow, str]]
 
 def _lately_held(tx: Tx, over: Foreseen, place: Place) -> Before:
     """The facts that are to end, as they are held; not those learned just now."""
-    named = {*over.ended, *([over.meant.held.id] if over.meant else [])}
-    found = _held_among(tx, [int(id_) for id_ in named], place, before=True) if named else []
-    return [one for one in found if one[1].belief.known.start < tx.stamp]
+    named = {**{id_: each.fact for id_, each in over.ended.items()},
+             **({over.meant.held.id: over.meant} if over.meant else {})}  # fmt: skip
+    stored = [int(id_) for id_ in named if ":" not in id_]
+    found = _held_among(tx, stored, place, before=True) if stored else []
+    before = [one for one in found if one[1].belief.known.start < tx.stamp]
+    return [
+        *before,
+        *_told_together(tx, [f.held for id_, f in named.items() if ":" in id_], over.rows, place),
+    ]
+
+
+def _told_together(tx: Tx, told: Sequence[HeldValue], rows: Mapping[int, int], place: Place) -> Before:
+    """The facts that came of claims of messages of the same changeset, under the claims' ids."""
+    if not told:
+        return []
+    wanted = {
+        (rows[int(each.id.partition(":")[0])], each.phrase, fold(each.object)): each.id for each in told
+    }
+    drawn = slots.facts_of_events(tx, {event for event, *_ in wanted})
+    held = {row.node: (h, row, name) for h, row, name in _held_among(tx, [fact for _, fact in drawn], place)}
+    found = [(event, *held[fact]) for event, fact in drawn if fact in held]
+    return [
+        (replace(h, id=id_), row, name)
+        for event, h, row, name in found if (id_ := wanted.get((event, h.phrase, fold(h.object))))
+    ]  # fmt: skip
 
 
 def _overtake(tx: Tx, said: Reading, over: Foreseen, before: Before, event: Stored, place: Place) -> bool:
@@ -520,8 +599,9 @@ def _overtake(tx: Tx, said: Reading, over: Foreseen, before: Before, event: Stor
         if ended is None or not slots.is_held(tx, row.belief.row):
             continue
         ahead = row.belief.valid.start >= event.said_at  # what was still to come is not believed any more
-        until = None if ahead or said.corrects else ended.when(event.said_at)
-        reason = WRONG if said.corrects else ended.reason
+        wrong = said.corrects or (over.meant is not None and over.meant.held.id == held.id)
+        until = None if ahead or wrong else ended.when(event.said_at)
+        reason = WRONG if wrong else ended.reason
         tx.close(Close(row.belief, valid_to=until, reason=reason), "understand")
         tx.changes.append(f"{sentence(name, held.phrase, held.object)}: ends, {reason}")
         if held.slot == "name" and said.cues.leaves:
@@ -540,20 +620,48 @@ def _take_back(tx: Tx, over: Foreseen, before: Before) -> bool:
     return False
 
 
-def _over(handle: Handle) -> Over:
-    """How likely what is told in some ways is over by a text: the mean of what a close reading says of each."""
-    reader = cache(handle.ends_reader)  # opened by the first fact that it can decide
+def _disagree(tx: Tx, over: Foreseen, event: Stored, place: Place) -> bool:
+    """A message and what others said contradict: the two facts that speak of one thing, else the words themselves."""
+    drawn = slots.facts_of_events(tx, [event.key, *over.at_odds])
+    held = {row.node: (h, name) for h, row, name in _held_among(tx, [fact for _, fact in drawn], place)}
+    mine = [fact for of, fact in drawn if of == event.key and fact in held]
+    shown = False
+    for other in over.at_odds:
+        told_there = [fact for of, fact in drawn if of == other]
+        theirs = [fact for fact in told_there if fact in held]
+        if told_there and not theirs:
+            continue  # what they said is over or was taken back
+        pair = of_one_thing([(fact, *held[fact]) for fact in mine], [(fact, *held[fact]) for fact in theirs])
+        one, two = pair or (event.key, other)
+        tx.link(EdgeDraft(one, "contradicts", two, Interval(min(event.said_at, tx.stamp)), place.scope))
+        told = sentence(held[one][1], held[one][0].phrase, held[one][0].object) if pair else event.text[:80]
+        tx.changes.append(f"{told}: contradicts, {MOST_LIKELY_AT_ODDS}")
+        shown = True
+    return shown
 
-    def over(ways: Sequence[str], text: str) -> float | None:
-        ends = reader()
-        if ends is None:
-            return None
+
+MOST_LIKELY_AT_ODDS = "somebody else most likely said otherwise, and neither speaks of a change"
+
+
+def _beside(handle: Handle) -> Beside:
+    """What a text does to what is told in some ways: the mean of what a close reading says of each."""
+    reader = cache(handle.bearing_reader)  # opened by the first pair that it can decide
+
+    @cache
+    def read(way: str, text: str) -> Bearing | None:
+        bearing = reader()
         try:
-            return sum(ends(way, text[:MOST_READ]) for way in ways) / len(ways)
+            return None if bearing is None else bearing(way, text[:MOST_READ])
         except WorldlineError:  # a write does without
             return None
 
-    return over
+    def beside(ways: Sequence[str], text: str) -> Bearing | None:
+        read_so = [each for way in ways if (each := read(way, text)) is not None]
+        return (
+            Bearing(*(sum(each) / len(read_so) for each in zip(*read_so, strict=True))) if read_so else None
+        )
+
+    return beside
 
 
 def _end_owning(tx: Tx, named: Around, event: Stored, place: Place) -> None:

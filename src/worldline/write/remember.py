@@ -47,9 +47,12 @@ from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judg
 from worldline.write.given import believe, not_given, recluster
 from worldline.write.reconcile import (
     ENCODER,
+    NEAR,
     Claimed,
     Foreseen,
     foresee,
+    held_so,
+    just_told,
     look_up,
     near_facts,
     read_events,
@@ -174,12 +177,21 @@ class Intake:
         heard, near = handle.read(look)
         self.verdicts = [_judge(handle, each) for each in heard]
         who = [made.voice.who for made in self.made]
-        self.over = [foresee(handle, *each) for each in zip(said, stored, who, near, strict=True)]
+        told = [
+            just_told(n, *each) for n, each in enumerate(zip(stored, (r.claims for r in said), strict=True))
+        ]
+        held = [
+            [*(one for each in reversed(told[:n]) for one in each)][:NEAR] + held_so(near[n])
+            for n in range(len(said))
+        ]
+        others = [each.near for each in heard]
+        self.over = [foresee(handle, *each) for each in zip(said, stored, who, held, others, strict=True)]
 
     def work(self, tx: Tx, place: Place) -> Done:
         """The changeset: all the words, then what they say."""
         self.by, self.ids, self.fresh, self.open = tx, [], [], []
         settled: list[ToSettle] = []
+        rows: dict[int, int] = {}
         last = b""
         for number, (event, made) in enumerate(zip(self.said, self.made, strict=True)):
             signals = self.verdicts[number] if self.together and self.verdicts else None
@@ -193,7 +205,8 @@ class Intake:
             elif event.metadata:
                 _tell_of_metadata(tx, stored, event.metadata, place)
             if stored.changed and self.together and stored.born:
-                over = self.over[number] if self.over else None
+                rows[number] = stored.event.key
+                over = self.over[number]._replace(rows=rows) if self.over else None
                 settled.append(
                     ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals, over)
                 )
@@ -418,7 +431,7 @@ def _is_worth_reading(signals: Signals, said: Reading) -> bool:
 
 def _judge(handle: Handle, heard: Heard) -> Signals:
     """The gate's verdict on a text, against what is stored nearest to it; an echo is never admitted."""
-    text, nearest = heard.text[:GATED], heard.nearest
+    text, nearest = heard.text[:GATED], [each.text for each in heard.near]
     signals = judge(text, nearest, _expected(handle, text, nearest))
     if echoes(heard.text, heard.speaker, heard.handed):
         return replace(signals, admitted=False, reason=ECHO)
