@@ -490,6 +490,9 @@ class Closer(CrossEncoder):
 
     A statement and a later text, read as such a pair, are looked at along nine more: the whole, and both on the
     average, for each of what the text may do to the statement (`bench/fit_endings.py`).
+
+    Two texts read at once beside a question are looked at along four: the whole, and question and texts on the average.
+    They tell which of the two answers it (`bench/fit_succession.py`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -507,6 +510,9 @@ class Closer(CrossEncoder):
              np.array([fitted[f"{name}_{part}"] for part in ("whole", "held", "said")], np.float32))
             for name in ("over", "wrong", "odds")
         ]  # fmt: skip
+        parts = ("whole", "asked", "older", "later")
+        self._succession = np.array([fitted[f"succession_{part}"] for part in parts], np.float32)
+        self._succession_bias = fitted["succession_bias"][0]
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> list[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
@@ -518,6 +524,24 @@ class Closer(CrossEncoder):
         if seen is None:
             return None
         return Bearing(*(bias + float((ways * seen).sum()) for bias, ways in self._relations))
+
+    def succeeds(self, question: str, older: str, later: str) -> float | None:
+        """The log odds that of two texts the later one answers a question; None where one of them has no word."""
+        seen = self.both_beside(question, older, later)
+        return None if seen is None else self._succession_bias + float((self._succession * seen).sum())
+
+    def both_beside(self, question: str, older: str, later: str) -> Vectors | None:
+        """The inner layer over a question and two texts: the whole, and the average over each of the three."""
+        import numpy as np
+
+        pair = self._tokenizer.encode(question, f"{older} {later}")
+        layer = self._run(pair, 2)[1][0]
+        asked, said = _sides(pair)
+        behind = np.array([place[0] for place in pair.offsets]) >= len(older)
+        sides = (asked, said & ~behind, said & behind)
+        if not all(side.any() for side in sides):
+            return None
+        return np.stack([layer[0], *(layer[side].mean(axis=0) for side in sides)])
 
     def beside(self, statement: str, text: str) -> Vectors | None:
         """The inner layer over a pair: the whole, and the average over each side; None where one has no word."""

@@ -211,13 +211,16 @@ class Bearing(NamedTuple):
 
 
 class CloseReader(Reranker, Protocol):
-    """A reranker that also says whether a text tells what is asked, and where, and what it does to a statement."""
+    """A reranker that also says whether a text tells what is asked, where, and what it does to another text."""
 
     def read(self, question: str, texts: Sequence[tuple[str, int]]) -> Sequence[CloseReading]:
         """One reading for each text, whose value may begin from the given character on."""
 
     def bearing(self, statement: str, text: str) -> Bearing | None:
         """What a later text does to what a statement says; None where one of them has no word."""
+
+    def succeeds(self, question: str, older: str, later: str) -> float | None:
+        """The log odds that of two texts the later one answers a question; None where one of them has no word."""
 
 
 class Words(Protocol):

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from worldline.read.cues import ask
-from worldline.read.recency import in_time, outdated, tense
+from worldline.read.recency import RIVALS, Succession, in_time, outdated, tense
 from worldline.read.score import DAY, Corpus, Turn, score
 from worldline.rules.describe import describe
 from worldline.store.search import Drawn
@@ -17,9 +17,12 @@ OLD, NEW = (
     "So far I have tried four Korean restaurants in my city.",
 )
 SAID = 1_700_000_000_000_000
+NOTHING: dict[int, float] = {}
 
 
-def order(question: str, *texts: tuple[str, str, int], replaced=None, turned=False) -> list[int]:
+def order(
+    question: str, *texts: tuple[str, str, int], replaced=None, turned=False, succession=None, told=NOTHING
+) -> list[int]:
     """The keys of these turns (text, speaker, day), best first; the first (or last) one has the highest score."""
     turns = [
         Turn(
@@ -38,7 +41,9 @@ def order(question: str, *texts: tuple[str, str, int], replaced=None, turned=Fal
     board = score(asked, turns, Corpus(50, 9.0, dict.fromkeys(asked.terms, 2)))
     places = sorted(range(len(turns)), reverse=turned)
     board = replace(board, scores=np.array([-0.5 * places.index(at) for at in range(len(turns))]))
-    return [turns[at].key for at in in_time(asked, board, places, replaced or {})]
+    together = succession and Succession(succession, told)
+    found = in_time(asked, board, places, replaced or {}, succession=together)
+    return [turns[at].key for at in found]
 
 
 def _role(who: str) -> str:
@@ -221,3 +226,61 @@ def test_another_one_who_says_i_is_no_newer_version() -> None:
     mine, his = ("I park my car behind the mill.", "ana", 1), ("I park my car at the quay.", "ben", 60)
 
     assert order("Where do I park my car?", mine, his)[0] == 1
+
+
+BAKERY, FRANKFURT = (
+    "I rent a room above a bakery in Utrecht.",
+    "Frankfurt is louder than I expected, boxes everywhere.",
+)
+
+
+def test_what_is_read_to_answer_now_leads_without_a_word_in_common() -> None:
+    """A later text that a close reading takes for the answer comes first; one that it does not take stays behind."""
+    told = (BAKERY, "user", 1), (FRANKFURT, "user", 2)
+
+    assert order("Where do I live?", *told, succession=lambda older, later: 4.0)[0] == 2
+    assert order("Where do I live?", *told, succession=lambda older, later: -4.0)[0] == 1
+    assert order("Where do I live?", *told)[0] == 1
+
+
+def test_only_the_first_is_read_beside_the_next_few() -> None:
+    """Two texts are read for each of the nearest later rivals of the one that leads, and for no other pair."""
+    read: list[tuple[int, int]] = []
+
+    def note(older: int, later: int) -> float:
+        read.append((older, later))
+        return -4.0
+
+    order("Where do I live?", *((f"{BAKERY} {day}", "user", day) for day in range(1, 9)), succession=note)
+
+    assert read == [(1, later) for later in range(2, 2 + RIVALS)]
+
+
+def test_reading_two_texts_moves_nothing_that_was_asked_of_the_past() -> None:
+    """Who asks for what was, and what an assistant or an earlier text says, is left to the other rules."""
+    told = (BAKERY, "user", 1), (FRANKFURT, "user", 2)
+
+    assert order("Where did I live before?", *told, succession=lambda older, later: 4.0)[0] == 1
+    assert order("Where do I live?", told[0], (FRANKFURT, "assistant", 2), succession=lambda *_: 4.0)[0] == 1
+    assert order("Where do I live?", (BAKERY, "user", 3), told[1], succession=lambda *_: 4.0)[0] == 1
+
+
+def test_a_clear_reading_outweighs_the_words_and_a_doubtful_one_leaves_it_to_them() -> None:
+    """What the words take for a newer version is one, unless it reads clearly otherwise; or nothing reads the two."""
+    question, told = (
+        "How many Korean restaurants have I tried in my city?",
+        ((OLD, "user", 1), (NEW, "user", 2)),
+    )
+
+    assert order(question, *told, succession=lambda *_: 1.0)[0] == 2
+    assert order(question, *told, succession=lambda *_: None)[0] == 2
+    assert order(question, *told, succession=lambda *_: -5.0)[0] == 1
+
+
+def test_what_happened_once_is_told_by_a_later_text_only_if_that_tells_it() -> None:
+    """Who asks for an event gets the later of two texts only where that one, read alone, tells it as well."""
+    happened = ("The pump failed on Monday.", "ben", 1), ("It was the valve, I misread the dial.", "ben", 2)
+    question = "Why did the pump fail?"
+
+    assert order(question, *happened, succession=lambda *_: 4.0, told={2: 1.0})[0] == 2
+    assert order(question, *happened, succession=lambda *_: 4.0, told={2: -3.0})[0] == 1

@@ -121,6 +121,21 @@ def test_a_close_reading_says_whether_it_is_told_and_where():
     assert reader.read("What is my tortoise called?", [(texts[0], 99)])[0].told == empty.told
 
 
+@pytest.mark.usefixtures("closer")
+def test_two_texts_are_read_at_once_to_see_which_answers():
+    """A new home answers where somebody lives instead of the old one, though it says so in other words; a trip less."""
+    reader = open_closeness("auto")
+    question, home = "Where does Hanna live?", "Hanna: I rent a room above a bakery in Utrecht."
+    moved = reader.succeeds(
+        question, home, "Hanna: The van is unloaded, our new flat in Frankfurt has a balcony."
+    )
+    visited = reader.succeeds(question, home, "Hanna: Back from a weekend in Frankfurt, my feet hurt.")
+
+    assert moved > 0
+    assert moved > visited
+    assert reader.succeeds(question, home, "") is None
+
+
 def test_without_its_extra_there_is_no_close_reading():
     """By itself nothing is said; whoever names it is told what to install."""
     assert open_closeness("auto") is None

@@ -3,6 +3,8 @@
 The packaged cross-encoder sees question and text at once. Its number and the odds that the text tells what is asked are
 factors of the score; the best odds are a measure of the doubt; the place in the text may be the answer.
 
+Two of them at once tell which one answers (`succession`).
+
 It does not decide which texts lead before, what holds now, or what is believed.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +22,7 @@ from msgspec.structs import replace
 from worldline.ports import CloseReader, CloseReading
 from worldline.read.candidates import Item, SaidTurn
 from worldline.read.cues import Asked
+from worldline.read.recency import Succession
 from worldline.read.score import Board
 from worldline.read.weighing import FITS, is_yet_to_begin, key_of
 from worldline.reading.questions import Question
@@ -32,6 +36,8 @@ BY_READING = ("closeness", "answers")
 """The factors of the score that come from it."""
 READ, LONGEST_READ = 400, 6000
 """So many letters of a text at once, chosen from so many."""
+READ_OF_TWO = 260
+"""So many of each of two."""
 CLOSENESS, TOLD = 0.25, 0.75
 """What the model's own number, and the odds that a text tells what is asked, are worth above the least of those that
 were read. Over sixteen sets by fifteen hands; 0 to .5 and .5 to 1.5 do as well."""
@@ -106,6 +112,24 @@ def _beside_the_question(asked: Asked, one: Verbatim) -> _Shown:
         text = text[offset : offset + READ]
     said_by = f"{who}: " if who else ""
     return _Shown(said_by + text, len(said_by), offset)
+
+
+def succession(
+    asked: Asked, told: Mapping[int, Verbatim], readings: Mapping[int, CloseReading], closer: CloseReader
+) -> Succession:
+    """How likely of two texts, by key, the later one answers the question instead of the older one."""
+
+    @cache
+    def shown(key: int) -> str:
+        part = _beside_the_question(asked, told[key])
+        return part.text[: part.begin + READ_OF_TWO]
+
+    @cache
+    def read(older: int, later: int) -> float | None:
+        both = older in told and later in told
+        return closer.succeeds(asked.text, shown(older), shown(later)) if both else None
+
+    return Succession(read, {key: reading.told for key, reading in readings.items()})
 
 
 # The answer in the text that leads --------------------------------------------------------------------

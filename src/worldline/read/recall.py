@@ -46,11 +46,11 @@ from worldline.model import (
 from worldline.ports import CloseReader, CloseReading, Reranker, View
 from worldline.read import cues
 from worldline.read.answers import Likeness
-from worldline.read.closely import BY_READING, CLOSELY, is_latin, read_closely
+from worldline.read.closely import BY_READING, CLOSELY, is_latin, read_closely, succession
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
 from worldline.read.history import CANDIDATES, few, pack, rerank
 from worldline.read.known import TURNS, Alternatives, Known, Telling, Told, in_order, known, listed
-from worldline.read.recency import in_time, is_overtaken, outdated, reaches_back
+from worldline.read.recency import Succession, in_time, is_overtaken, outdated, reaches_back
 from worldline.read.score import (
     FEW,
     PROFILE,
@@ -148,6 +148,8 @@ class Ranked(Struct, frozen=True):
     """What was read of them already."""
     close: Mapping[int, CloseReading] = {}
     """What a close reading says of the first."""
+    succession: Succession | None = None
+    """Reads two of them at once."""
 
 
 class Found(Struct, frozen=True):
@@ -208,7 +210,12 @@ def _recalled(view: View, question: str, wish: Wish, means: Means) -> Found:
         else known(view, asked, means.likeness, hits, readings, ranked.close)
     )
     if believed.answer and is_overtaken(
-        asked, board, ranked.order, believed.answer.turn, chosen=view.hindsight
+        asked,
+        board,
+        ranked.order,
+        believed.answer.turn,
+        chosen=view.hindsight,
+        succession=ranked.succession,
     ):
         believed = replace(believed, answer=None)
     if "facts" not in wish.without and believed.answer is None and (choices := listed(question)):
@@ -319,6 +326,7 @@ def find(view: View, question: str, wish: Wish, means: Means) -> Ranked:
     order = [at for at in board.order() if board.turns[at].key in pool.candidates]
     told: Mapping[int, Verbatim] = {}
     close: Mapping[int, CloseReading] = {}
+    together: Succession | None = None
     if closeness is not None:
         rest = [at for at, turn in enumerate(board.turns) if turn.key in pool.unfound]
         told = verbatim(
@@ -326,10 +334,11 @@ def find(view: View, question: str, wish: Wish, means: Means) -> Ranked:
         )
         read = read_closely(asked, board, [*order[:CLOSELY], *rest], told, closeness)
         board, close = read.board, read.readings
+        together = succession(asked, told, close, closeness)
         pool = _with_the_closest(pool, board)
         order = [at for at in board.order() if board.turns[at].key in pool.candidates]
-    order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight)
-    return Ranked(asked, pool, board, order, told, close)
+    order = in_time(asked, board, order, pool.replaced, chosen=view.hindsight, succession=together)
+    return Ranked(asked, pool, board, order, told, close, together)
 
 
 def _with_the_closest(pool: Pool, board: Board) -> Pool:

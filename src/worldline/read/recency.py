@@ -1,18 +1,20 @@
 """The present before the past: of turns that speak of one matter, the one that holds now leads.
 
 A turn is outdated where the fact of it that meets the question best is over: then a turn that took its place
-goes before it. Without facts, how likely a turn is the newer version of an earlier one is weighed by what both
-say of the question and beyond it, by words of change, by whether it tells how things are, and by how far it
-lies behind (`OVERTAKES`). Who asks for what was gets the older one first. Only the order among the best changes.
+goes before it. Without facts, the turn that leads and those after it that were said later are read beside the
+question, two at a time: which of them answers it (`SUCCEEDS`)? Where nothing reads so closely, and among those
+that do not lead, how likely a turn is the newer version of an earlier one is weighed by what both say of the
+question and beyond it, by words of change, by whether it tells how things are, and by how far it lies behind
+(`OVERTAKES`). Who asks for what was gets the older one first. Only the order among the best changes.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from worldline.lexicon import lines
 from worldline.read.cues import Asked
@@ -23,6 +25,16 @@ from worldline.store.search import Drawn
 from worldline.text import stop, tokens
 
 Tense = Literal["now", "then", ""]
+
+
+class Succession(NamedTuple):
+    """What a close reading says of turns, by their keys: log odds."""
+
+    read: Callable[[int, int], float | None]
+    """That of two the later one answers the question; None where nothing reads them."""
+    told: Mapping[int, float] = {}
+    """That one tells what is asked, read alone."""
+
 
 DEPTH = 10
 LEADERS = 5
@@ -43,6 +55,20 @@ OVERTAKES: Mapping[str, float] = {
 """What speaks for a later turn being the newer version of an earlier one: a logistic fit over pairs of which one is the
 evidence, in small memories, little histories, stories and a public talk, each of the four counting the same, checked on
 the hands that were left out. The constant asks for more than even odds."""
+SUCCEEDS: Mapping[str, float] = {
+    "always": 0.1,
+    "reading": 0.9,
+    "far down": -2.15,
+    "words of change": 0.2,
+    "asked as of now": 0.6,
+}
+"""The same for the turn that leads and a later one, read beside the question (`bench/fit_succession.py`)."""
+DOUBTED = -1.0
+"""What is read as no less likely may be a newer version by the other measures."""
+TELLS_IT = -1.0
+"""Who asks what happened once is told by a later text only if that, read alone, is no less likely to tell it."""
+RIVALS = 4
+"""So many of those behind the one that leads are read beside it: two texts are read in ten milliseconds."""
 HALF, TELLS = 0.5, 2.0
 """Who tells no change has to tell as much of what is asked as this share of what the older turn tells; so much of words
 of change tells one."""
@@ -164,23 +190,34 @@ def in_time(
     replaced: Mapping[int, Sequence[int]] = {},
     *,
     chosen: bool = False,
+    succession: Succession | None = None,
 ) -> list[int]:
     """The order with what holds now before what it took the place of, or after it, as the question asks."""
     wish = tense(asked, chosen=chosen)
     ordered = _by_facts(board, list(order), _at_hand(asked, board, order, replaced), wish)
     if wish != "then":
-        return _by_date(asked, board, ordered, only_corrections=not wish)
+        if not (wish or succession or any(_takes_back(board.turns[at]) for at in ordered[:DEPTH])):
+            return ordered
+        return _by_date(_Versions(asked, board, ordered[:DEPTH], wish, succession), ordered)
     return (
         _before_that(asked, board, ordered) if _BEFORE.search(asked.text) else _first(asked, board, ordered)
     )
 
 
-def is_overtaken(asked: Asked, board: Board, order: Sequence[int], key: int, *, chosen: bool = False) -> bool:
+def is_overtaken(
+    asked: Asked,
+    board: Board,
+    order: Sequence[int],
+    key: int,
+    *,
+    chosen: bool = False,
+    succession: Succession | None = None,
+) -> bool:
     """Whether what leads is a newer version of this turn, so that its value may be over."""
     at = next((at for at in order[:DEPTH] if board.turns[at].key == key), None)
     if at is None or at == order[0] or tense(asked, chosen=chosen) != "now":
         return False
-    return _Versions(asked, board, order[:DEPTH]).odds(at, order[0]) > 0
+    return _Versions(asked, board, order[:DEPTH], "now", succession).odds(at, order[0]) > 0
 
 
 def _at_hand(
@@ -250,27 +287,21 @@ def _is_later(old: Turn, new: Turn) -> bool:
     )
 
 
-def _by_date(asked: Asked, board: Board, order: list[int], *, only_corrections: bool) -> list[int]:
-    """The order with the latest version of each statement among the best before the others.
-
-    What happened once has no newer version, unless somebody corrects what was said of it.
-    """
-    may = {at for at in order[:DEPTH] if not only_corrections or _takes_back(board.turns[at])}
-    if not may:
-        return order
-    versions = _Versions(asked, board, order[:DEPTH])
+def _by_date(versions: _Versions, order: list[int]) -> list[int]:
+    """The order with what succeeds a statement among the best before it."""
     for place in range(min(LEADERS, len(order))):
-        old = order[place]
-        newer = [new for new in order[place + 1 : DEPTH] if new in may and versions.odds(old, new) > 0]
-        if newer:
-            new = max(newer, key=lambda at: (board.turns[at].said_at or 0, board.turns[at].key))
+        old, behind = order[place], order[place + 1 : DEPTH]
+        new = (
+            versions.successor(old, behind[:RIVALS]) if versions.reads(old) else versions.latest(old, behind)
+        )
+        if new is not None:
             order.insert(place, order.pop(order.index(new)))
     return order
 
 
 def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
     """The order with the earliest of like statements first, where its score is nearly that of a later one."""
-    versions = _Versions(asked, board, order[:DEPTH])
+    versions = _Versions(asked, board, order[:DEPTH], "then")
     for place in range(min(LEADERS, len(order))):
         new = order[place]
         older = [
@@ -287,8 +318,19 @@ def _first(asked: Asked, board: Board, order: list[int]) -> list[int]:
 class _Versions:
     """The best turns of a pool, and which of them are later versions of which."""
 
-    def __init__(self, asked: Asked, board: Board, best: Sequence[int]) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        board: Board,
+        best: Sequence[int],
+        wish: Tense,
+        succession: Succession | None = None,
+    ) -> None:
         self.asked, self.board, self.wanted = asked, board, needs(asked)
+        self.wish, self.succession = wish, succession
+        self.leads = best[0] if best else None
+        # what happened once has no newer version, unless somebody corrects what was said of it
+        self.may = {at for at in best if wish or _takes_back(board.turns[at])}
         self.held = dict(zip(best, units(asked, self.wanted, [board.turns[at] for at in best]), strict=True))
         self.place = {at: place for place, at in enumerate(best)}
         heard = {token for name in {turn.speaker for turn in board.turns} for token in tokens(name)}
@@ -303,10 +345,49 @@ class _Versions:
         self.openly = bool(_MANNER.search(asked.text)) and not _NOW.search(asked.text)
         self.now = bool(_NOW.search(asked.text) or _THEN.search(asked.text))
 
+    def reads(self, at: int) -> bool:
+        """Whether a turn is read beside others: the one that leads."""
+        return self.succession is not None and at == self.leads
+
+    def successor(self, old: int, behind: Sequence[int]) -> int | None:
+        """The one that most likely answers instead of an earlier one; None where that one does."""
+        odds = {new: self.odds(old, new) for new in behind}
+        best = max(behind, key=odds.__getitem__, default=None)
+        return best if best is not None and odds[best] > 0 else None
+
+    def latest(self, old: int, behind: Sequence[int]) -> int | None:
+        """The latest of the newer versions of a turn."""
+        newer = [new for new in behind if self.odds(old, new) > 0]
+        turns = self.board.turns
+        return max(newer, key=lambda at: (turns[at].said_at or 0, turns[at].key), default=None)
+
     def odds(self, old: int, new: int) -> float:
         """Above 0 where the later turn is more likely a newer version of the earlier one than not."""
         a, b = self.board.turns[old], self.board.turns[new]
-        if not self._may_be(a, b) or any(part[old] > part[new] for part in self.chosen):
+        if not self._may_succeed(a, b) or any(part[old] > part[new] for part in self.chosen):
+            return -math.inf
+        reading = self._reading(a.key, b.key) if self.reads(old) or self.reads(new) else None
+        odds = 0.0 if reading is None else self._read(old, new, reading)
+        return self._weighed(old, new) if DOUBTED < odds <= 0 else odds
+
+    def _reading(self, old: int, new: int) -> float | None:
+        if self.succession is None or not (self.wish or self.succession.told.get(new, TELLS_IT) > TELLS_IT):
+            return None
+        return self.succession.read(old, new)
+
+    def _read(self, old: int, new: int, reading: float) -> float:
+        measures = {
+            "always": 1.0,
+            "reading": reading,
+            "far down": math.log1p(max(self.place[old], self.place[new])),
+            "words of change": self.changes[new],
+            "asked as of now": float(self.now),
+        }
+        return sum(SUCCEEDS[name] * value for name, value in measures.items())
+
+    def _weighed(self, old: int, new: int) -> float:
+        a, b = self.board.turns[old], self.board.turns[new]
+        if new not in self.may or not self._may_be_said_anew(a, b):
             return -math.inf
         of_both = self._told(old, new)
         if not of_both or not self._of_those(a, self.held[new]) or new not in self.tells:
@@ -335,17 +416,20 @@ class _Versions:
         met = zip(self.wanted, self.held[one].degrees, self.held[other].degrees, strict=True)
         return sum(need.weight * min(x, y) for need, x, y in met if need.stem)
 
-    def _may_be(self, old: Turn, new: Turn) -> bool:
-        """Said later, by whoever may speak of the same matter, with the same kind of value."""
+    def _may_succeed(self, old: Turn, new: Turn) -> bool:
+        """Said later, by no assistant, of a thing of the same number, and no longer ahead."""
         if not _is_later(old, new) or new.said_at == old.said_at or "assistant" in (old.role, new.role):
-            return False
-        if old.speaker != new.speaker and (self.asked.people or _MINE.search(self.asked.text)):
             return False
         lost = self.numbered and set(old.described.words.split()) - set(new.described.words.split())
         if lost and self.numbered & lost:
             return False  # what is said of truck 3 is no news of truck 1
-        if self._is_to_come(new) and not self._is_to_come(old):
-            return False  # "takes over the team in April", where somebody asks in March who leads it
+        # "takes over the team in April", where somebody asks in March who leads it
+        return self._is_to_come(old) or not self._is_to_come(new)
+
+    def _may_be_said_anew(self, old: Turn, new: Turn) -> bool:
+        """By whoever may speak of the same matter, with the same kind of value."""
+        if old.speaker != new.speaker and (self.asked.people or _MINE.search(self.asked.text)):
+            return False
         kinds = self.asked.wants & ~NAME
         return not kinds or bool(old.described.flags & kinds and new.described.flags & kinds)
 
