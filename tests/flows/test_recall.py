@@ -474,15 +474,14 @@ def test_what_answers_in_other_words_is_read_closely():
     best = found.hits[0]
 
     assert best.node.content == NOTES[2]
-    assert best.factors["closeness"] > 0
-    assert best.points == pytest.approx(sum(best.factors.values()))
-    assert all(hit.factors.get("closeness", 0.0) >= 0 for hit in found.hits)
     assert best.factors["answers"] > 0
+    assert best.points == pytest.approx(sum(best.factors.values()))
+    assert all(hit.factors.get("answers", 0.0) >= 0 for hit in found.hits)
 
 
 @pytest.mark.usefixtures("closer")
 def test_a_tiny_memory_is_read_whole():
-    """What shares no word with the question is found where it is the closest of all, and the hit says by what."""
+    """What shares no word with the question is found where it most likely answers, and the hit says by what."""
     question = "What happened to our crockery?"
     found = asked_closely(question)
 
@@ -494,8 +493,8 @@ def test_a_tiny_memory_is_read_whole():
 @pytest.mark.usefixtures("closer")
 def test_a_close_reading_can_be_switched_off():
     """With reranker = "none" nothing is read twice, and a question in another script is not either."""
-    assert all("closeness" not in hit.factors for hit in asked_closely("Which doctor?", "none").hits)
-    assert all("closeness" not in hit.factors for hit in asked_closely("医生是谁 doctor").hits)
+    assert all("answers" not in hit.factors for hit in asked_closely("Which doctor?", "none").hits)
+    assert all("answers" not in hit.factors for hit in asked_closely("医生是谁 doctor").hits)
 
 
 @pytest.mark.usefixtures("closer")
@@ -505,7 +504,7 @@ def test_of_a_long_text_the_part_that_speaks_of_the_question_is_read():
     found = asked_closely("Who serviced the boiler?", notes=(*NOTES, "The boiler is old.", long))
 
     assert found.hits[0].node.content == long
-    assert found.hits[0].factors["closeness"] > 2
+    assert found.hits[0].factors["answers"] > 2
 
 
 @pytest.mark.usefixtures("closer")

@@ -1,7 +1,8 @@
 """The few that lead are read closely: how near each is to the question, whether it tells what is asked, and where.
 
-The packaged cross-encoder sees question and text at once. Its number and the odds that the text tells what is asked are
-factors of the score; the best odds are a measure of the doubt; the place in the text may be the answer.
+The packaged cross-encoder sees question and text at once. The odds that the text tells what is asked are a factor of
+the score; the best odds, and the best number of the model itself, are measures of the doubt; the place in the text may
+be the answer.
 
 Two of them at once tell which one answers (`succession`).
 
@@ -32,15 +33,15 @@ from worldline.text import tokens
 CLOSELY, WITHIN = 8, 4.0
 """At most so many of the best, and none that lies farther behind the first, are read beside the question by a
 cross-encoder, where there is one: what lies farther behind is hardly ever brought to the front."""
-BY_READING = ("closeness", "answers")
-"""The factors of the score that come from it."""
+ANSWERS = "answers"
+"""The factor of the score that comes from it."""
 READ, LONGEST_READ = 400, 6000
 """So many letters of a text at once, chosen from so many."""
 READ_OF_TWO = 260
 """So many of each of two."""
-CLOSENESS, TOLD = 0.25, 0.75
-"""What the model's own number, and the odds that a text tells what is asked, are worth above the least of those that
-were read. Over sixteen sets by fifteen hands; 0 to .5 and .5 to 1.5 do as well."""
+TOLD = 0.9
+"""What the odds that a text tells what is asked are worth above the least of those that were read. Over sixteen sets by
+fifteen hands; .5 to 1.5 do as well."""
 
 
 class Closely(Struct, frozen=True):
@@ -70,23 +71,14 @@ def read_closely(
         return Closely(board)
     shown = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
     found = closer.read(asked.text, [(one.text, one.begin) for one in shown])
-    columns = (
-        CLOSENESS * _above_the_least(board, read, [one.logit for one in found]),
-        TOLD * _above_the_least(board, read, [one.told for one in found]),
-    )
-    parts = dict(zip(BY_READING, columns, strict=True))
+    column = np.zeros(len(board.turns))
+    column[read] = [TOLD * (one.told - min(other.told for other in found)) for one in found]
     readings = {
         board.turns[at].key: _placed(reading, part)
         for at, reading, part in zip(read, found, shown, strict=True)
     }
-    scores = board.scores + np.asarray(sum(parts.values()))
-    return Closely(replace(board, parts={**board.parts, **parts}, scores=scores), readings)
-
-
-def _above_the_least(board: Board, read: Sequence[int], numbers: Sequence[float]) -> np.ndarray:
-    column = np.zeros(len(board.turns))
-    column[read] = np.asarray(numbers) - min(numbers)
-    return column
+    parts = {**board.parts, ANSWERS: column}
+    return Closely(replace(board, parts=parts, scores=board.scores + column), readings)
 
 
 def _placed(reading: CloseReading, part: _Shown) -> CloseReading:

@@ -46,7 +46,7 @@ from worldline.model import (
 from worldline.ports import CloseReader, CloseReading, Reranker, View
 from worldline.read import cues
 from worldline.read.answers import Likeness
-from worldline.read.closely import BY_READING, CLOSELY, is_latin, read_closely, succession
+from worldline.read.closely import ANSWERS, CLOSELY, is_latin, read_closely, succession
 from worldline.read.cues import FAMILY, LANES, Asked, Course, Look, Semantic, ask, first_names
 from worldline.read.history import CANDIDATES, few, pack, rerank
 from worldline.read.known import TURNS, Alternatives, Known, Telling, Told, in_order, known, listed
@@ -290,7 +290,7 @@ def conclude(found: Found, wish: Wish, reranker: Reranker | None = None) -> Reca
     kept = hits if wish.limit else tuple(packed.hits)
     told = found.recall
     clear = few(
-        [hit.points - sum(hit.factors.get(name, 0.0) for name in BY_READING) for hit in kept],
+        [hit.points - hit.factors.get(ANSWERS, 0.0) for hit in kept],
         answered=told.answer is not None,
         several=found.several,
         doubted=told.abstained,
@@ -342,8 +342,8 @@ def find(view: View, question: str, wish: Wish, means: Means) -> Ranked:
 
 
 def _with_the_closest(pool: Pool, board: Board) -> Pool:
-    """The pool, and among its candidates a text that no lane has found where it is the closest of all."""
-    column = board.parts.get("closeness")
+    """The pool, and among its candidates a text that no lane has found where it most likely tells what is asked."""
+    column = board.parts.get(ANSWERS)
     if column is None or not pool.unfound:
         return pool
     best = board.turns[int(column.argmax())].key
