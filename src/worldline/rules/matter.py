@@ -341,9 +341,13 @@ _MYSELF = re.compile(r"\b(?:I|my|mine|me|myself)\b|\bI['’]", re.I)
 
 
 def may_clash(one: str, other: str) -> bool:
-    """Whether two people may say of one thing what cannot both be so: nobody asks, nor does each speak of himself."""
-    asks = any(text.rstrip().endswith("?") for text in (one, other))
-    return not asks and not (_MYSELF.search(one) and _MYSELF.search(other))
+    """Whether two people may say of one thing what cannot both be so.
+
+    Nobody asks, nor does each speak of himself, and who tells of many things contradicts nobody by the way.
+    """
+    if any(text.rstrip().endswith("?") or len(content_stems(text)) > BRIEF for text in (one, other)):
+        return False
+    return not (_MYSELF.search(one) and _MYSELF.search(other))
 
 
 def clash(one: str, other: str, beside: Beside) -> bool:
