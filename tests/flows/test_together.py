@@ -55,6 +55,27 @@ def test_told_together_is_as_told_one_by_one() -> None:
 
 
 @pytest.mark.usefixtures("closer")
+@pytest.mark.parametrize("gate", ["normal", "strict", "off"])
+def test_a_message_that_was_stored_before_may_come_again_with_what_ends_it(gate: str) -> None:
+    """Beside a message stands what one before it told, also where that one was known already, or is kept out."""
+    said = [
+        {"name": "Tess", "content": "Our landlord is Mr Costa.", "said_at": "2026-01-05T10:00:00"},
+        {
+            "name": "Tess",
+            "content": "Our landlord moved out, and Mr Castro is the landlord now.",
+            "said_at": "2026-01-06T10:00:00",
+        },
+    ]
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto", gate=gate)) as memory:
+        memory.remember(messages=said[:1])
+        assert "Tess's landlord is Mr Costa" in {fact.content for fact in memory.list("Fact").items}
+        memory.remember(messages=said)
+
+        assert "Tess's landlord is Mr Costa" not in {fact.content for fact in memory.list("Fact").items}
+        assert memory.verify().ok
+
+
+@pytest.mark.usefixtures("closer")
 @pytest.mark.parametrize(
     ("texts", "over"),
     [

@@ -198,14 +198,13 @@ class Intake:
             left = self.left if not self.together else None
             undated = tx.stamp - (len(self.said) - 1 - number)
             stored = append(tx, event, place, _at_hand(event, made, undated, left, signals))
-            last = stored.id
+            last, rows[number] = stored.id, stored.event.key
             self.ids.append(last.hex())
             if stored.changed:
                 self.fresh.append(last.hex())
             elif event.metadata:
                 _tell_of_metadata(tx, stored, event.metadata, place)
             if stored.changed and self.together and stored.born:
-                rows[number] = stored.event.key
                 over = self.over[number]._replace(rows=rows) if self.over else None
                 settled.append(
                     ToSettle(stored.event, made.voice.who, made.said or Reading(""), signals, over)
