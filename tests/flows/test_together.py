@@ -55,6 +55,30 @@ def test_told_together_is_as_told_one_by_one() -> None:
 
 
 @pytest.mark.usefixtures("closer")
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_what_is_forgotten_while_a_message_is_read_contradicts_nothing(
+    monkeypatch: pytest.MonkeyPatch, forgotten: bool
+) -> None:
+    """Between reading a message beside another's words and storing it, those words may have gone."""
+    read = remembering.foresee
+    with Memory.open(":memory:", Config(embedder="none", reranker="auto")) as memory:
+        first = memory.remember("The van that hit the bollard was white.", speaker="Ruth")
+
+        def foresee(*given: object) -> object:
+            found = read(*given)  # type: ignore[arg-type]
+            assert found.at_odds
+            if forgotten:
+                memory.forget(first.id, confirm=True)
+            return found
+
+        monkeypatch.setattr(remembering, "foresee", foresee)
+        memory.remember("It was a dark blue van, I saw it hit the bollard.", speaker="Ana")
+
+        assert bool(memory.conflicts()) is not forgotten
+        assert memory.verify().ok
+
+
+@pytest.mark.usefixtures("closer")
 @pytest.mark.parametrize("gate", ["normal", "strict", "off"])
 def test_a_message_that_was_stored_before_may_come_again_with_what_ends_it(gate: str) -> None:
     """Beside a message stands what one before it told, also where that one was known already, or is kept out."""

@@ -71,8 +71,8 @@ def read_closely(
         return Closely(board)
     shown = [_beside_the_question(asked, told[board.turns[at].key]) for at in read]
     found = closer.read(asked.text, [(one.text, one.begin) for one in shown])
-    column = np.zeros(len(board.turns))
-    column[read] = [TOLD * (one.told - min(other.told for other in found)) for one in found]
+    column, told_least = np.zeros(len(board.turns)), min(one.told for one in found)
+    column[read] = [TOLD * (one.told - told_least) for one in found]
     readings = {
         board.turns[at].key: _placed(reading, part)
         for at, reading, part in zip(read, found, shown, strict=True)

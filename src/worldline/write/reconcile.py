@@ -625,8 +625,10 @@ def _disagree(tx: Tx, over: Foreseen, event: Stored, place: Place) -> bool:
     drawn = slots.facts_of_events(tx, [event.key, *over.at_odds])
     held = {row.node: (h, name) for h, row, name in _held_among(tx, [fact for _, fact in drawn], place)}
     mine = [fact for of, fact in drawn if of == event.key and fact in held]
-    shown = False
+    standing, shown = tx.contents(over.at_odds), False
     for other in over.at_odds:
+        if other not in standing:
+            continue  # it was forgotten or taken back while this was read
         told_there = [fact for of, fact in drawn if of == other]
         theirs = [fact for fact in told_there if fact in held]
         if told_there and not theirs:
