@@ -59,6 +59,14 @@ Did I tell you Marit got engaged to Jonas? | Marit got engaged to Jonas
 Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
 My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
 Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
+Our team talks on Slack. | Ana's team talks on Slack
+Parcels expire after 90 days. | Parcels expire after 90 days
+The ladder hangs behind the wood shed. | ladder hangs behind wood shed
+Sorting the post is Benedikt's duty. | Sorting the post is Benedikt's duty
+Purchase questions go to Marta. | Purchase questions go to Marta
+The heater wants firmware 3.1. | heater wants firmware 3.1
+We rent a cottage outside Narberth. | Ana rents cottage; Ana rents cottage outside Narberth
+I might talk on Slack. Dogs like bones. I can host Fortnite evenings. Here's a picture of Bo. |
 Wenche has two sons, Odd and Leif. | Wenche's son is Odd; Wenche's son is Leif
 My parents are Hans and Greta. | Ana's parents are Hans; Ana's parents are Greta
 Tom and Lisa are my best friends. | Tom is Ana's best friend; Lisa is Ana's best friend

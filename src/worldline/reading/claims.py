@@ -21,8 +21,8 @@ from worldline.reading.ellipsis import in_turn
 from worldline.reading.families import plural
 from worldline.reading.matching import HABIT, PLACED, PLACES
 from worldline.reading.nouns import STRETCHES
-from worldline.reading.occasions import Occasions
 from worldline.reading.parser import GONE_TO, Noun, Token
+from worldline.reading.whole import Worded
 from worldline.reading.whom import FRESH, ME, NUMBER, THEY, YOU, Said, Talk
 from worldline.text import stop
 
@@ -49,7 +49,7 @@ def claims_of(said: Said, talk: Talk) -> tuple[list[Claim], Stated]:
     return found, Stated(chars, reader.stated(), reader.moved(), unsure)
 
 
-class _Reader(Occasions):
+class _Reader(Worded):
     """One sentence being read: what it says, besides who is who and which families there are."""
 
     def read(self) -> list[Claim]:
@@ -182,41 +182,12 @@ class _Reader(Occasions):
                 self.doing = ""
             elif not name and noun.text.lower() in _ANYBODY:
                 made += self._in_families(clause, noun, "") or self._its_day(clause, noun)
+        before = len(self.found)
         for claim in made:
             self._keep(claim, None, clause)
+        kept = self.found[before:]
+        self._keep(self._as_well(clause, kept) if kept else self._as_said(clause, subjects), None, clause)
         self._note_all(clause, subjects)
-
-    def _there_is(self, clause: Clause) -> list[Claim]:
-        """ "There's a spare key under the pot": where something is."""
-        if (
-            self.tree.kid(clause.at, "expl") is None
-            or clause.verb != "be"
-            or clause.negated
-            or clause.tense == "past"
-        ):
-            return []
-        found = []
-        for thing in (n for p in clause.parts if p.kind == "attribute" for n in p.nouns[:1]):
-            short = self.tree.short(thing)
-            places = [i for at in (thing.at, clause.at) for i in self.tree.kids(at, "prep")]
-            where = next((i for i in places if self.tree.tokens[i].low in PLACES), None)
-            inner = self.tree.kid(where, "pobj") if where is not None else None
-            if (
-                where is None
-                or inner is None
-                or inner in self.days
-                or self._is_opinion(thing)
-                or thing.pos == "NUM"
-            ):
-                continue
-            if self._is_idle(thing) and not NUMBER.match(short.text):
-                continue
-            value, kind = self._value(self.tree.noun(inner, self.days), None, short.text)
-            several = "are" if self.tree.tokens[thing.at].tag == "NNS" else "is"
-            prep = self.tree.tokens[where].low
-            claim = self._claim(short.text, f"{several} {prep}", PLACED, value, kind, clause)
-            found.append(replace(claim, holds="one", matter=short.lemma))
-        return found
 
     def _is_told(self, claim: Claim, clause: Clause, noun: Noun) -> bool:
         """Whether a claim says something of somebody: not what is possible, nor what holds of all such things."""
