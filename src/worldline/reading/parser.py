@@ -440,6 +440,8 @@ class Tree:
         ):
             found.pop()
         while found and self.tokens[found[0]].pos in ("PUNCT", "ADP", "CCONJ", "DET") and found[0] != at:
+            if self._says_how_much(found[0]):
+                break
             found.pop(0)
         while (
             found
@@ -450,12 +452,22 @@ class Tree:
         return found if len(found) <= _LONGEST else [at]
 
     def _shared(self, at: int) -> list[int]:
-        """ "house and car insurance": what stands in front of a noun, where it is two of a sort."""
-        sorts = [i for i in self.kids(at, "nmod", "compound") if self.kids(i, "conj")]
+        """ "house and car insurance", "two or three beers": what stands in front of a noun, where it is two of a sort."""
+        sorts = [i for i in self.kids(at, "nmod", "compound", "nummod") if self.kids(i, "conj")]
         return [k for i in sorts if self.under(i)[-1] < at for k in self.under(i)]
+
+    def _says_how_much(self, i: int) -> bool:
+        """ "every" of "every two weeks", and both words of "half a tablet"."""
+        token = self.tokens[i]
+        if token.low in ("every", "each"):
+            return bool(self.kids(token.head, "nummod"))
+        halved = [k for k in self.kids(token.head, "predet") if self.tokens[k].low == "half"]
+        return i in halved or (token.low in ("a", "an") and bool(halved))
 
     def _is_left_out(self, i: int) -> bool:
         token = self.tokens[i]
+        if token.pos == "DET" and self._says_how_much(i):
+            return False
         if token.dep == "punct":
             return token.text not in ("-", "/", "&")
         if token.dep in ("cc", "conj"):
