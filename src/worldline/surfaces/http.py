@@ -121,7 +121,7 @@ def app(service: Service) -> Starlette:
         Route("/metrics", _answering(lambda: _metrics(service, workers, observer))),
     ]
     if manager is not None:
-        routes.append(Route("/mcp", endpoint=_Mcp(manager)))
+        routes.append(Route("/mcp", endpoint=manager.asgi_app))
 
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncIterator[None]:
@@ -413,16 +413,6 @@ def _mcp(service: Service, workers: Workers) -> Any:
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # Guard does it
         max_request_body_size=sys.maxsize,  # Guard does this too
     )
-
-
-class _Mcp:
-    """The manager as an application of its own."""
-
-    def __init__(self, manager: Any) -> None:
-        self._manager = manager
-
-    async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await self._manager.handle_request(connection, receive, send)
 
 
 # What a server tells its operator: counts for a scraper, and a line for each request --------------

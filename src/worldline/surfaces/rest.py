@@ -18,7 +18,6 @@ from worldline import __version__, model
 from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.query import Query
 from worldline.read.history import mark_after
 from worldline.read.profile import Context as Briefing
 from worldline.read.profile import Episode, Profile
@@ -68,10 +67,6 @@ class FollowStep(Body):
     way: Way = "out"
     depth: int = 1
 
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.follow(*self.types, way=self.way, depth=self.depth)
-
 
 class WhereStep(Body):
     """Keep what fits."""
@@ -82,10 +77,6 @@ class WhereStep(Body):
     contains: str | None = None
     metadata: model.Metadata = field(default_factory=dict)
 
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.where(tuple(self.type) or None, self.name, self.kind, self.contains, self.metadata)
-
 
 class ConnectedStep(Body):
     """Keep what has an edge."""
@@ -94,10 +85,6 @@ class ConnectedStep(Body):
     to: list[str] = field(default_factory=list)
     way: Way = "both"
     absent: bool = False
-
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.where_connected(self.type, *self.to, way=self.way, absent=self.absent)
 
 
 class QueryStep(Body):
@@ -202,7 +189,7 @@ def walk_answer(memory: Memory, question: str, limit: Annotated[int, Meta(ge=1, 
 def load(memory: Memory, notes: list[LoadNote], links: Sequence[LoadLink] = ()) -> model.Receipt:
     """Stores many notes and links as one changeset."""
     return memory.load(
-        [NoteToLoad(**given(note)) for note in notes], [LinkToLoad(**given(link)) for link in links]
+        [NoteToLoad(**given(one)) for one in notes], [LinkToLoad(**given(one)) for one in links]
     )
 
 
@@ -267,10 +254,15 @@ def query(
     made = made.seeds(*seeds) if seeds else made
     made = made if text is None else made.text(text)
     for step in steps:
-        parts = [part for part in (step.follow, step.where, step.connected) if part is not None]
-        if len(parts) != 1:
-            raise InvalidInput("a step has exactly one of: follow, where, connected")
-        made = parts[0].on(made)
+        match [part for part in (step.follow, step.where, step.connected) if part is not None]:
+            case [FollowStep(types, way, depth)]:
+                made = made.follow(*types, way=way, depth=depth)
+            case [WhereStep(type, name, kind, contains, metadata)]:
+                made = made.where(tuple(type) or None, name, kind, contains, metadata)
+            case [ConnectedStep(type, to, way, absent)]:
+                made = made.where_connected(type, *to, way=way, absent=absent)
+            case _:
+                raise InvalidInput("a step has exactly one of: follow, where, connected")
     made = made.within(within) if within else made
     made = made.during(*during) if during else made
     made = made.include_superseded() if include_superseded else made
