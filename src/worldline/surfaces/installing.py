@@ -39,9 +39,8 @@ class Agent(NamedTuple):
     """The user's file."""
     project: str | None
     """The file of a project, below its folder."""
-    put: Callable[[str, str | None], str]
-    """(text before, store) → text after."""
-    take: Callable[[str], str]
+    changed: Callable[[str, str | None, bool], str]
+    """(text before, store, whether ours are to be there) → text after."""
 
 
 @click.command()
@@ -72,7 +71,7 @@ def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **w
     chosen = AGENTS[agent]
     path = _place(chosen, agent, where["project"], where["settings"])
     old = _read(path)
-    new = chosen.take(old) if undo else chosen.put(old, db)
+    new = chosen.changed(old, db, not undo)
     diff = list(difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm=""))
     for line in () if as_json else diff:
         click.echo(line)
@@ -133,11 +132,6 @@ def words(verb: list[str], db: str | None) -> list[str]:
     found = [program] if program else [sys.executable, "-m", "worldline"]
     where = db if db and "://" in db else str(Path(db).expanduser().resolve()) if db else ""
     return [*found, *verb, *(["--db", where] if where else [])]
-
-
-def command(event: str, db: str | None) -> str:
-    """The command line of a hook."""
-    return shlex.join(words(["hook", event], db))
 
 
 # JSON as editors keep it, with comments and trailing commas -----------------------------------------------
@@ -254,20 +248,17 @@ def _loaded(text: str) -> Settings:
     return found
 
 
-def _server(key: str) -> tuple[Callable[[str, str | None], str], Callable[[str], str]]:
+def _server(key: str) -> Callable[[str, str | None, bool], str]:
     """Into and out of a file that lists MCP servers under a key."""
 
-    def put(text: str, db: str | None) -> str:
-        first, *rest = words(["mcp"], db)
+    def changed(text: str, db: str | None, there: bool) -> str:
+        servers, (first, *rest) = _listed(_loaded(text), key), words(["mcp"], db)
         entry = {"command": first, "args": rest}
-        known = _listed(_loaded(text), key).get(NAME) == entry
-        return text if known else with_member(text, (key,), NAME, entry)
+        if not there:
+            return without_member(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
+        return text if servers.get(NAME) == entry else with_member(text, (key,), NAME, entry)
 
-    def take(text: str) -> str:
-        servers = _listed(_loaded(text), key)
-        return without_member(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
-
-    return put, take
+    return changed
 
 
 def _listed(settings: Settings, key: str) -> Settings:
@@ -280,10 +271,17 @@ def _listed(settings: Settings, key: str) -> Settings:
 # Hooks of Claude Code ------------------------------------------------------------------------------------
 
 
-def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
-    """The text with the hooks of the changed settings; the same where nothing changes."""
+def _hooked(text: str, db: str | None, there: bool) -> str:
+    """The text with our hooks, once each, or without them; the same where nothing changes."""
     before = _loaded(text)
-    after = change(before)
+    after = _without_hooks(before)
+    if there:
+        hooks = dict(after.get("hooks", {}))
+        for name, event in HOOKS.items():
+            command = shlex.join(words(["hook", event], db))
+            own = {"hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT}]}
+            hooks[name] = [*hooks.get(name, []), own]
+        after = {**after, "hooks": hooks}
     if after == before:
         return text
     if "hooks" in after:
@@ -291,17 +289,7 @@ def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
     return without_member(text, (), "hooks")
 
 
-def with_hooks(settings: Settings, db: str | None) -> Settings:
-    """The settings with our hooks, once each."""
-    clean = without_hooks(settings)
-    hooks = dict(clean.get("hooks", {}))
-    for name, event in HOOKS.items():
-        own = {"hooks": [{"type": "command", "command": command(event, db), "timeout": _TIMEOUT}]}
-        hooks[name] = [*hooks.get(name, []), own]
-    return {**clean, "hooks": hooks}
-
-
-def without_hooks(settings: Settings) -> Settings:
+def _without_hooks(settings: Settings) -> Settings:
     """The settings without our hooks, and without what only they filled."""
     hooks: Settings = {}
     for name, groups in _listed(settings, "hooks").items():
@@ -328,22 +316,18 @@ def _without(group: Any) -> Any:
 _TABLE = re.compile(r"(?ms)^\[mcp_servers\.worldline\][^\n]*\n.*?(?=^\[|\Z)")
 
 
-def _put_codex(text: str, db: str | None) -> str:
-    first, *rest = words(["mcp"], db)
-    table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}\n"
-    left = _take_codex(text)
-    return f"{left}\n{table}" if left else table
-
-
-def _take_codex(text: str) -> str:
+def _codex(text: str, db: str | None, there: bool) -> str:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(
             f"the settings are not TOML ({error}); mend the file first, it was not touched"
         ) from None
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n" if left else ""
+    first, *rest = words(["mcp"], db)
+    table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}"
+    others = _TABLE.sub("", text).rstrip("\n")
+    parts = [part for part in (others, table if there else "") if part]
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _settings_folder() -> Path:
@@ -356,20 +340,15 @@ def _settings_folder() -> Path:
 
 
 AGENTS = {
-    "claude-code": Agent(
-        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json",
-        lambda text, db: _with_hooks_of(text, lambda settings: with_hooks(settings, db)),
-        lambda text: _with_hooks_of(text, without_hooks),
-    ),
+    "claude-code": Agent(lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json", _hooked),
     "claude-desktop": Agent(
-        lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, *_server("mcpServers"),
+        lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, _server("mcpServers")
     ),
-    "cursor": Agent(lambda: Path.home() / ".cursor" / "mcp.json", ".cursor/mcp.json", *_server("mcpServers")),
+    "cursor": Agent(lambda: Path.home() / ".cursor" / "mcp.json", ".cursor/mcp.json", _server("mcpServers")),
     "vscode": Agent(
-        lambda: _settings_folder() / "Code" / "User" / "mcp.json", ".vscode/mcp.json", *_server("servers")
+        lambda: _settings_folder() / "Code" / "User" / "mcp.json", ".vscode/mcp.json", _server("servers")
     ),
     "codex": Agent(
-        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml", None,
-        _put_codex, _take_codex,
+        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml", None, _codex
     ),
-}  # fmt: skip
+}
