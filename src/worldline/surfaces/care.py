@@ -136,7 +136,7 @@ def doctor(bound: Bound) -> Told:
     """
     found = [Ailment(*one) for one in (*_installation(), *_store(bound))]
     lines = [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
-    return [one._asdict() for one in found], lines, any(item.state == "bad" for item in found)
+    return found, lines, any(item.state == "bad" for item in found)
 
 
 def _installation() -> Iterator[tuple[str, str, str]]:
@@ -243,7 +243,7 @@ def reindex(memory: Memory) -> Told:
         done = memory.reindex()
     lines = [f"{done.words:,} passages, {done.texts:,} descriptions and {done.labels:,} labels made anew"]
     dropped = [f"{done.vectors:,} vectors dropped"] if done.vectors else []
-    return done._asdict(), [*lines, *dropped]
+    return done, [*lines, *dropped]
 
 
 @tends

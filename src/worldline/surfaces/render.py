@@ -46,6 +46,8 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
         here = offsets.get(value.id, 0) if isinstance(value, model.Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
         return {f: plain(getattr(value, f), f, offsets, here if f in SPOKEN else 0) for f in fields}
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, tuple | list):
         return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
