@@ -135,10 +135,15 @@ def run(
 
 
 def _output(event: str, lines: Iterable[str]) -> str:
-    shown = _fitted(lines)
-    if not shown:
+    shown, room = [_HEAD], _LONGEST_OUTPUT
+    for line in dict.fromkeys(lines):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        shown.append(line)
+    if shown == [_HEAD]:
         return ""
-    context = {"hookEventName": _EVENTS[event], "additionalContext": f"{_HEAD}\n{shown}"}
+    context = {"hookEventName": _EVENTS[event], "additionalContext": "\n".join(shown)}
     return json.dumps({"hookSpecificOutput": context}, ensure_ascii=False)
 
 
@@ -185,16 +190,16 @@ def _asked(prompt: str, path: Path | str, tenant: str, left: Callable[[], float]
     asked = {"question": prompt[:4000], "max_tokens": 1500}
     if (hits := _from_server("/v1/recall", asked, path, left, _hit_lines)) is not None:
         return hits
-    if isinstance(path, str):
-        return _recalled(path, tenant, prompt[:4000])
-    return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], _language(), _HITS))
-
-
-def _recalled(url: str, tenant: str, prompt: str) -> list[str]:
-    """From a store on a server, which has no quick look: what recall finds, if there is time for it."""
-    with memories.Memory.open(url, tenant=tenant) as memory:
-        nodes = [hit.node for hit in memory.recall(prompt).hits[:_HITS]]
-    return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
+    if isinstance(
+        path, str
+    ):  # a store on a server has no quick look: what recall finds, if there is time for it
+        with memories.Memory.open(path, tenant=tenant) as memory:
+            nodes = [hit.node for hit in memory.recall(prompt[:4000]).hits[:_HITS]]
+        return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
+    language = os.environ.get("WORLDLINE_LANGUAGE", "english")
+    if "WORLDLINE_CONFIG" in os.environ:
+        language = configs.load().language
+    return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], language, _HITS))
 
 
 def _known(path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
@@ -219,12 +224,6 @@ def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]
         store.close()
 
 
-def _language() -> str:
-    if "WORLDLINE_CONFIG" not in os.environ:
-        return os.environ.get("WORLDLINE_LANGUAGE", "english")
-    return configs.load().language
-
-
 def _line(type_: str, name: str, content: str, speaker: str, at: int | str) -> str:
     day = at[:10] if isinstance(at, str) else "undated"
     if isinstance(at, int) and -6e15 < at < 1e17:
@@ -234,16 +233,6 @@ def _line(type_: str, name: str, content: str, speaker: str, at: int | str) -> s
     if type_ == "Turn":
         return f"- [{day}] {speaker + ': ' if speaker else ''}{flat}"
     return f"- [{type_}, since {day}] {name + ': ' if name and type_ != 'Fact' else ''}{flat}"
-
-
-def _fitted(lines: Iterable[str]) -> str:
-    shown, room = [], _LONGEST_OUTPUT
-    for line in dict.fromkeys(lines):
-        if len(line) + 1 > room:
-            break
-        shown.append(line)
-        room -= len(line) + 1
-    return "\n".join(shown)
 
 
 def _from_server(

@@ -109,21 +109,16 @@ def _write(path: Path, text: str) -> Path | None:
     """Whole or not at all; the path of the copy of what was there."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    kept = _unused(target) if target.exists() else None
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    kept, part = None, target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_text(text, "utf-8")
-    if kept is not None:
+    if target.exists():  # a copy has a name of its own, however fast one change follows another
+        stamp = f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        names = (f"{stamp}{f'-{n}' if n else ''}.backup" for n in itertools.count())
+        kept = next(copy for name in names if not (copy := target.with_name(name)).exists())
         shutil.copy2(target, kept)
         shutil.copymode(kept, part)
     os.replace(part, target)
     return kept
-
-
-def _unused(target: Path) -> Path:
-    """A name for the copy that no other copy has, however fast one change follows another."""
-    stamp = f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    names = (f"{stamp}{f'-{n}' if n else ''}.backup" for n in itertools.count())
-    return next(path for name in names if not (path := target.with_name(name)).exists())
 
 
 def words(verb: list[str], db: str | None) -> list[str]:

@@ -84,7 +84,10 @@ class WorldlineStore(base.BaseStore):
         ops = list(ops)
         for op in ops:
             _CHECK(op)
-            _require_meaning(op)
+            if isinstance(op, base.PutOp) and not isinstance(op.value, Mapping | None):
+                raise InvalidInput(f"the value of {op.key!r} must be a dict, not {type(op.value).__name__}")
+            if isinstance(op, base.SearchOp | base.ListNamespacesOp) and op.offset < 0:
+                raise InvalidInput(f"an offset is 0 or more, not {op.offset}")
         results = [self._answer(op) for op in ops]
         puts = {(op.namespace, op.key): op for op in ops if isinstance(op, base.PutOp)}
         for put in puts.values():
@@ -242,14 +245,6 @@ class WorldlineStore(base.BaseStore):
             to_datetime(node.valid.start),
             score,
         )
-
-
-def _require_meaning(op: base.Op) -> None:
-    """Refuses a value that is no dict, and an offset from the end."""
-    if isinstance(op, base.PutOp) and not isinstance(op.value, Mapping | None):
-        raise InvalidInput(f"the value of {op.key!r} must be a dict, not {type(op.value).__name__}")
-    if isinstance(op, base.SearchOp | base.ListNamespacesOp) and op.offset < 0:
-        raise InvalidInput(f"an offset is 0 or more, not {op.offset}")
 
 
 def _label(namespace: Namespace, key: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 from worldline.clock import EARLIEST, FOREVER, instant
 from worldline.errors import InvalidTime
 from worldline.memory import CONTEXT, Memory
-from worldline.model import Dated, Density, Explanation, Hit, Recall
+from worldline.model import Dated, Density, Hit, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
@@ -81,7 +81,9 @@ def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> T
     """
     counted = {} if type else memory.stats()["visible"]
     found = memory.list(type, page=page, **given)
-    nodes = sorted(found.items, key=lambda node: type == "Entity" and _is_thing(node.name))
+    nodes = list(found.items)
+    if type == "Entity":  # names before things: "Ana" before "late" and "47 minutes"
+        nodes.sort(key=lambda node: node.name.isascii() and not node.name[:1].isupper())
     offsets = offsets_of(memory.handle, nodes)
     lines = [render.line(node, offsets) for node in nodes]
     lines += [f"more: --page {found.next}"] if found.next else []
@@ -112,11 +114,6 @@ def _nothing(type: str | None) -> str:
     near = difflib.get_close_matches((type or "").title(), NODE_TYPES, n=1)
     known = type is None or type in NODE_TYPES or not near
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
-
-
-def _is_thing(name: str) -> bool:
-    """Names are listed before things: "Ana" before "late" and "47 minutes"."""
-    return name.isascii() and not name[:1].isupper()
 
 
 def _others(counted: dict[str, int]) -> list[str]:
@@ -238,17 +235,14 @@ def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], 
     if (most := given["max_tokens"]) is None:
         lines = shown(memory, found, given["limit"])
         lines += [] if found.hits else _unknown_then(memory)
-        value: Any = _counted(found)
+        many = len(found.hits)  # named as the other doors do it
+        value: Any = {
+            "confidence": round(found.sure, 2), **render.plain(found), "found": many, "returned": many,
+        }  # fmt: skip
     else:
         lines = [visible(found.text) or f"(--max-tokens {most} is too small to show anything)"]
         value = partial(budget.answered, memory, found, given["limit"], most, explain=plan)
     return value, [*lines, *_explained(found)] if plan else lines
-
-
-def _counted(found: Recall) -> dict[str, Any]:
-    """An answer for programs, with the names that the other doors have for how sure it is and how much there is."""
-    many = len(found.hits)
-    return {"confidence": round(found.sure, 2), **render.plain(found), "found": many, "returned": many}
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
@@ -278,12 +272,15 @@ def _explained(found: Recall) -> list[str]:
     lines = [f"  {visible(line)}" for line in found.trace]
     for hit in found.hits:
         lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
-        factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
-        told = ", ".join(f"{name} {value:+.2f}" for name, value in factors)
+        told = ", ".join(f"{name} {value:+.2f}" for name, value in _heaviest(hit.factors)[:6])
         lines.append(
             f"  {render.short(hit.node.id)}  {hit.score:.2f} ({hit.points:.2f} points)  [{lanes}]  {told}"
         )
     return lines
+
+
+def _heaviest(factors: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(factors.items(), key=lambda item: (-abs(item[1]), item[0]))
 
 
 @reads
@@ -343,15 +340,10 @@ def explain(memory: Memory, metadata: dict[str, Any], **given: Any) -> Told:
       worldline explain "Which tier does Acme have?" 3f2a91c0b7de
     """
     found = memory.explain(filters=metadata, **given)
-    return found, _lost(found)
-
-
-def _lost(found: Explanation) -> list[str]:
     lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {visible(found.reason)}"]
     if found.lanes:
         lines.append("  " + ", ".join(f"{lane} {place or '–'}" for lane, place in found.lanes.items()))
-    factors = sorted(found.factors.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return [*lines, *(f"  {value:+.2f}  {name}" for name, value in factors)]
+    return found, [*lines, *(f"  {value:+.2f}  {name}" for name, value in _heaviest(found.factors))]
 
 
 # People and their days ----------------------------------------------------------------------------

@@ -219,15 +219,11 @@ def edge_line(edge: model.Edge, names: dict[str, str]) -> str:
     ends = [visible(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
     as_long_as_told = edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
     held = "" if as_long_as_told else f"  [{span(edge.valid)}]"
-    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{_inferred(edge, names)}"
-
-
-def _inferred(edge: model.Edge, names: dict[str, str]) -> str:
-    """Says of a derived edge that it is one, and what it goes through."""
-    if edge.made != "inferred":
-        return ""
-    through = [visible(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
-    return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
+    inferred = ""
+    if edge.made == "inferred":
+        through = [visible(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
+        inferred = f"  (inferred{' through ' + ', '.join(through) if through else ''})"
+    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{inferred and click.style(inferred, dim=True)}"
 
 
 def receipt(done: model.Receipt) -> Iterable[str]:
