@@ -119,19 +119,19 @@ Counted = shape("Counted: How many.", count=int)
 Problem = shape("Problem: An error.", type=str, title=str, status=int, detail=str)
 
 
-class WorldHash(Struct):
-    """A world and its hash."""
-
-    hash: str
-    node: model.Node
-
-
 class NamedProposal(Struct):
     """A proposal with the names of its ends."""
 
     proposal: model.Proposal
     a_name: str
     b_name: str
+
+
+class WorldHash(Struct):
+    """A world and its hash."""
+
+    hash: str
+    node: model.Node
 
 
 Worlds = shape("Worlds: The hash of everything, and every world.", hash=str, worlds=list[WorldHash])
@@ -287,7 +287,10 @@ def merges(
 
 def worlds(memory: Memory) -> Any:
     """Every world with its hash, and the hash of everything."""
-    return {"hash": memory.hash(), "worlds": [WorldHash(hash_, node) for node, hash_ in memory.worlds()]}
+    return {
+        "hash": memory.hash(),
+        "worlds": [WorldHash(hash=hash_, node=node) for node, hash_ in memory.worlds()],
+    }
 
 
 def hash_(memory: Memory, ref: Ref | None = None) -> Any:
