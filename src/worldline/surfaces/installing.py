@@ -156,7 +156,7 @@ def parsed(text: str) -> Any:
 
 
 def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
-    """The text with a member in the object that a path of names leads to; what is not there is made.
+    """The text with a member in the object that a path of names leads to; the last one is made where it is not there.
 
     >>> with_member('{ // mine\\n}', ("servers",), "a", {"command": "b"})
     '{\\n  "servers": {\\n    "a": {\\n      "command": "b"\\n    }\\n  } // mine\\n}'
@@ -166,8 +166,6 @@ def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
     for depth, step in enumerate(path):
         member = _members(pieces, at).get(step)
         if member is None:
-            for inner in reversed(path[depth + 1 :]):
-                name, value = inner, {name: value}
             return _inserted(text, pieces, at, depth, step, {name: value})
         at = member.first
     if (old := _members(pieces, at).get(name)) is not None:

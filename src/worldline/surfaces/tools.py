@@ -34,7 +34,7 @@ _FACT = "subject relation object since until ended"
 def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
     """A verb as a tool: these of its parameters, and what is to be said of them apart."""
     run = getattr(Memory, verb)
-    schema = schema_of(taken(run, only=takes.split()), brief=True)
+    schema = schema_of(taken(run, only=takes.split()))
     properties = {
         name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
     }
