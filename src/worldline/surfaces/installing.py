@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import click
 
 from worldline.errors import InvalidInput
+from worldline.surfaces.options import Bound, with_options
 
 _OURS = re.compile(r"\bworldline\b.*\bhook (?:session-start|prompt|session-end)\b")
 _TIMEOUT = 5
@@ -43,7 +44,7 @@ class Agent(NamedTuple):
     """(text before, store, whether ours are to be there) → text after."""
 
 
-@click.command()
+@with_options(click.Option(["--json"], is_flag=True, help="One JSON document; does not ask."))
 @click.argument("agent", type=click.Choice(["claude-code", "claude-desktop", "cursor", "vscode", "codex"]))
 @click.option("--project", is_flag=True, help="Into this folder's settings instead of your own.")
 @click.option("--settings", metavar="FILE", help="Into this settings file.")
@@ -51,35 +52,29 @@ class Agent(NamedTuple):
 @click.option("--undo", is_flag=True, help="Take it out again.")
 @click.option("--dry-run", is_flag=True, help="Only show the change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
-def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
-    """Set up an agent: hooks or the MCP server; shows, asks, can undo.
-
-    Claude Code gets hooks, the others the MCP server.
+def install(bound: Bound, agent: str, undo: bool, dry_run: bool, yes: bool, **where: Any) -> None:
+    """Claude Code gets hooks, the others the MCP server.
 
     With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
     what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.
 
-    \b
     Example:
       worldline install claude-code
       worldline install cursor --project
       worldline install codex --undo
     """
-    outside = click.get_current_context().find_root().params
-    as_json, db = as_json or bool(outside.get("json")), where["db"] or outside.get("db")
     chosen = AGENTS[agent]
     path = _place(chosen, agent, where["project"], where["settings"])
     old = _read(path)
-    new = chosen.changed(old, db, not undo)
+    new = chosen.changed(old, where["db"] or bound.db, not undo)
     diff = list(difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm=""))
-    for line in () if as_json else diff:
+    for line in () if bound.json else diff:
         click.echo(line)
-    agreed = yes if as_json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
+    agreed = yes if bound.json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
     write = bool(diff) and agreed and not dry_run
     kept = _write(path, new) if write else None
     done = {"path": str(path), "written": write, "backup": kept and str(kept), "diff": diff}
-    click.echo(json.dumps(done) if as_json else _told(done))
+    click.echo(json.dumps(done) if bound.json else _told(done))
 
 
 def _told(done: dict[str, Any]) -> str:
