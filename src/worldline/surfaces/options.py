@@ -23,7 +23,7 @@ from worldline.errors import InvalidText, NotFound
 from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.surfaces import render
-from worldline.surfaces.cli import VERBS
+from worldline.surfaces.cli import COMMANDS
 from worldline.surfaces.verbs import SCOPES, Binding
 from worldline.text import for_terminal
 
@@ -120,7 +120,6 @@ _WHEN = (
     Shared(["--as-of"], type=TIME, help="Both of these at once."),
 )
 _DRY = (Shared(["--dry-run"], is_flag=True, help="Say what would happen and write nothing."),)
-_SUMMARIES = {name: summary for verbs in VERBS.values() for name, (_, summary) in verbs.items()}
 
 
 def with_options(
@@ -158,7 +157,7 @@ def with_options(
         bare = [one for one in named if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in said]
         arguments = [click.Argument([one.name], required=one.default is one.empty) for one in bare]
         prose, _, example = inspect.cleandoc(verb.__doc__ or "").rpartition("Example:\n")
-        told = [_SUMMARIES[name], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]
+        told = [COMMANDS[name][1], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]
         help_ = "\n\n".join(part for part in told if part)
         return Verb(name, callback=run, params=[*arguments, *own, *shared], help=help_)
 
