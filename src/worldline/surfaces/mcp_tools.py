@@ -26,7 +26,7 @@ from worldline.rules.handlers import AGENT_TYPES
 from worldline.rules.slots import told
 from worldline.surfaces import budget, render, verbs
 from worldline.surfaces.budget import Cited, fitted, size
-from worldline.surfaces.verbs import Depth, Many, Verdict, Way, shape
+from worldline.surfaces.verbs import Depth, Many, ScopeOf, Verdict, Way, shape
 from worldline.text import inert
 from worldline.write import change
 
@@ -45,15 +45,6 @@ _NAME = 80
 
 
 # Parts of what they take ---------------------------------------------------------------------------
-
-
-class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A scope: the kinds that are set must all fit."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
 
 
 class Looking(ScopeOf, kw_only=True):

@@ -48,13 +48,18 @@ class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
 
 
-class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A scope: the kinds that are set must all fit."""
 
     user: str | None = None
     agent: str | None = None
     app: str | None = None
     run: str | None = None
+
+
+class Binding(ScopeOf, kw_only=True):
+    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+
     session: str | None = None
     world: str | None = None
     valid_at: str | None = None
