@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,7 +278,7 @@ def reembed(memory: Memory) -> Told:
 
 def _embed(embed: Callable[[Callable[[int, int], None]], int]) -> Told:
     with WaitingCount() as progress:
-        done = embed(lambda at, of: progress(f"embedding, of {of:,}", at))
+        done = embed(partial(progress, "embedding"))
     return {"embedded": done}, [f"{done:,} texts embedded"]
 
 
@@ -400,8 +401,9 @@ class WaitingCount:
     def __enter__(self) -> WaitingCount:
         return self
 
-    def __call__(self, stage: str, done: int) -> None:
-        now, text = time.monotonic(), f"{stage}: {done:,}"
+    def __call__(self, stage: str, done: int, of: int | None = None) -> None:
+        now = time.monotonic()
+        text = f"{stage}: {done:,}" if of is None else f"{stage}, of {of:,}: {done:,}"
         if not sys.stderr.isatty():
             if now - self._told >= _BETWEEN_LINES:
                 self._told = now
