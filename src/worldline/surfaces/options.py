@@ -153,8 +153,8 @@ def with_options(
         name = verb.__name__.rstrip("_")
         own: list[click.Parameter] = getattr(verb, "__click_params__", [])[::-1]
         _, *named = inspect.signature(verb).parameters.values()
-        said = {*names, *(param.name for param in own)}
-        bare = [one for one in named if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in said]
+        declared = {*names, *(param.name for param in own)}
+        bare = [one for one in named if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in declared]
         arguments = [click.Argument([one.name], required=one.default is one.empty) for one in bare]
         prose, _, example = inspect.cleandoc(verb.__doc__ or "").rpartition("Example:\n")
         told = [COMMANDS[name][1], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]

@@ -551,9 +551,6 @@ def _bound(name: str) -> dict[str, Any]:
 
 
 def _in_query(name: str, part: Any, required: bool = False) -> dict[str, Any]:
-    made = (
-        {"content": {"application/json": {"schema": part}}}
-        if part.get("type") == "object"
-        else {"schema": part}
-    )
-    return {"name": name, "in": "query", "required": required, **made}
+    schema = {"schema": part}
+    written = {"content": {"application/json": schema}} if part.get("type") == "object" else schema
+    return {"name": name, "in": "query", "required": required, **written}
