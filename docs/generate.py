@@ -187,8 +187,8 @@ def mcp_page() -> str:
             hints = [name for name in ("read_only", "destructive") if getattr(tool, name)]
             told = ", ".join(name.replace("_", "-") for name in [*hints, "idempotent"])
             parts += [f"### {tool.name}", "", tool.description, "", f"Hints: {told}.", ""]
-            parts += [*_fields(schema_of(tool.takes, brief=True)), ""]
-            given = schema_of(tool.gives, brief=True)["properties"]
+            parts += [*_fields(schema_of(tool.takes)), ""]
+            given = schema_of(tool.gives)["properties"]
             parts += [f"Gives: {', '.join(f'`{name}`' for name in given)}.", ""]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -233,7 +233,7 @@ def rest_page() -> str:
     parts = [_NOTE, "", "# REST", "", _REST_INTRO.replace("BINDING", binding).replace("STATUS", statuses)]
     for route in rest.ROUTES:
         parts += [f"## {route.method} {route.path}", "", route.summary, ""]
-        parts += [*_fields(schema_of(route.takes, brief=True)), ""]
+        parts += [*_fields(schema_of(route.takes)), ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
 
 

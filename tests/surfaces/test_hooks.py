@@ -41,7 +41,7 @@ def db(tmp_path: Path) -> Path:
 
 def context(event: str, given: dict[str, Any], db: Path, seconds: float = 5.0) -> str:
     """What a hook adds to the agent's context."""
-    answer = hooks.run(event, given, db, "default", lambda: seconds)
+    answer = hooks.HookCall(event, db, "default", lambda: seconds, []).run(given)
     return json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
 
 
@@ -123,7 +123,7 @@ def test_the_output_is_bounded(db: Path) -> None:
 
 def test_tenants_are_apart(db: Path) -> None:
     """A hook of another tenant sees nothing."""
-    assert hooks.run("session-start", {}, db, "other", lambda: 5.0) == ""
+    assert hooks.HookCall("session-start", db, "other", lambda: 5.0, []).run({}) == ""
 
 
 def test_the_default_store_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_errors_are_in_the_log(db: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     db.write_text("this is not a store, and longer than a header " * 40, "utf-8")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"prompt": "the Acme contract"}')))
 
-    assert hooks.answer("prompt", db, "default", lambda: 5.0) == ""
+    assert hooks.HookCall("prompt", db, "default", lambda: 5.0, []).answer() == ""
     assert "prompt: NotADBError" in (db.parent / "hooks.log").read_text("utf-8")
 
 

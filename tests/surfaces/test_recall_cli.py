@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from worldline import Config, Memory
+from worldline.surfaces.budget import known
 from worldline.surfaces.cli import main
 from worldline.surfaces.rest import Answered
 from worldline.text import estimate_tokens
@@ -188,3 +189,13 @@ def test_what_is_kept_back_is_listed_and_released(shell):
     assert ["Ines lives in Porto" in text for text in shown] == [False, True]
     shell("confirm", fact["id"][:12])
     assert "Porto" in shell(*lists)
+
+
+def test_what_was_always_so_has_no_first_day(tmp_path):
+    """A fact that holds from the beginning of the calendar is told without a day, as an open end is."""
+    with Memory.open(tmp_path / "m.db", Config(embedder="none")) as memory:
+        rome = {"subject": "Ana", "relation": "lives in", "object": "Rome", "since": "0001-01-01"}
+        memory.remember("Rome it is.", speaker="Ana", facts=[rome])
+        (proof,) = known(memory, memory.recall("Where does Ana live?")).proof
+
+    assert (proof.text, proof.since, proof.until) == ("Ana lives in Rome", None, None)

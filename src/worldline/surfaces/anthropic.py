@@ -71,7 +71,12 @@ class MemoryTool:
 
     def _view(self, path: str, files: Files, command: Command) -> str:
         if path in files:
-            return _numbered(path, files[path].content, command.get("view_range"))
+            lines, wanted = files[path].content.split("\n"), command.get("view_range")
+            if len(lines) > MOST_LINES:
+                raise CommandError(f"File {path} exceeds maximum line limit of 999,999 lines.")
+            first, last = wanted if isinstance(wanted, list | tuple) and len(wanted) == 2 else (1, -1)
+            told = _lines(lines, int(first), len(lines) if last == -1 else int(last))
+            return f"Here's the content of {path} with line numbers:\n{told}"
         below = {name: node for name, node in files.items() if name.startswith(path + "/")}
         if not below and path != ROOT:
             raise CommandError(_MISSING.format(path))
@@ -206,16 +211,6 @@ def _text(command: Command, name: str) -> str:
     if not isinstance(value, str):
         raise CommandError(f"Error: {name} must be text")
     return value
-
-
-def _numbered(path: str, text: str, wanted: Any) -> str:
-    lines = text.split("\n")
-    if len(lines) > MOST_LINES:
-        raise CommandError(f"File {path} exceeds maximum line limit of 999,999 lines.")
-    first, last = 1, len(lines)
-    if isinstance(wanted, list | tuple) and len(wanted) == 2:
-        first, last = int(wanted[0]), len(lines) if wanted[1] == -1 else int(wanted[1])
-    return f"Here's the content of {path} with line numbers:\n" + _lines(lines, first, last)
 
 
 def _lines(lines: Sequence[str], first: int, last: int) -> str:

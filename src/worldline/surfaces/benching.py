@@ -53,11 +53,7 @@ def bench(
     """
     if not files and dataset != "composition":
         raise click.UsageError("Missing argument 'FILE...'.")
-    with WaitingCount() as waiting:
-
-        def progress(what: str, done: int, total: int) -> None:
-            waiting(f"{what}, of {total:,}", done)
-
+    with WaitingCount() as progress:
         if dataset == "fit":
             click.echo("\n".join(_fit(files, asked["embedder"], progress)))
             return

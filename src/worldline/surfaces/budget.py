@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from worldline.clock import EXACT, LATEST, Interval, calendar, to_datetime
+from worldline.clock import Interval
 from worldline.errors import InvalidInput, NotFound
 from worldline.memory import Memory
 from worldline.model import Hit, Recall
@@ -102,13 +102,10 @@ def _cited(memory: Memory, id_: str, digits: int) -> Iterator[Cited]:
 
 
 def _held(valid: Interval, precision: str | None) -> tuple[str | None, str | None]:
-    return _day(valid.start, precision), _day(valid.end, precision)
-
-
-def _day(at: int, precision: str | None) -> str | None:
-    if at >= LATEST or at < -(10**17):
-        return None
-    return calendar(at, precision) if precision and precision not in EXACT else f"{to_datetime(at):%Y-%m-%d}"
+    """The first day and the last one, each as exact as it is known."""
+    ends = (render.iso(at, precision=precision) for at in (valid.start, valid.end))
+    since, until = (end and end[:10] for end in ends)
+    return since, until
 
 
 def opening(known: KnownAnswer) -> list[str]:

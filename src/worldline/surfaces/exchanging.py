@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,6 @@ from worldline.surfaces.care import WaitingCount
 from worldline.surfaces.options import TIME, Bound, Told, absorbs, piped, reads, writes
 from worldline.surfaces.reading import shown
 from worldline.text import visible
-
-_TOLD = 20
 
 
 @writes
@@ -57,9 +55,8 @@ def _told(report: Imported) -> Iterator[str]:
 
 
 @absorbs
-@click.argument("other")
 @click.option("--from-tenant", metavar="NAME", help="The tenant to absorb [the one called as --tenant].")
-def absorb(bound: Bound, other: str, from_tenant: str | None) -> Told:
+def absorb(bound: Bound, other: str, *, from_tenant: str | None) -> Told:
     """What both hold is one. Nothing that is believed here is closed: what cannot stand beside it becomes
     contradicts edges and merge proposals, or is told. OTHER is only read. The same again changes nothing.
 
@@ -87,11 +84,9 @@ def _united(done: Absorbed) -> Iterator[str]:
     yield from list(render.receipt(done.receipt))[1 + len(done.receipt.changes) :]
 
 
-def _listed(what: str, items: tuple[Bad, ...]) -> Iterator[str]:
-    for item in items[:_TOLD]:
-        yield f"  {what} {render.one_line(item.position)}: {render.one_line(item.reason, 120)}"
-    if len(items) > _TOLD:
-        yield f"  … and {len(items) - _TOLD:,} more (--json lists all)"
+def _listed(what: str, items: tuple[Bad, ...]) -> Iterable[str]:
+    told = [f"{render.one_line(item.position)}: {render.one_line(item.reason, 120)}" for item in items]
+    return render.first([f"  {what} {line}" for line in told], render.SHOWN)
 
 
 @reads

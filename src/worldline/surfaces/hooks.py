@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -65,19 +65,13 @@ def hook(event: str, db: str | None, tenant: str, _: bool) -> None:
     path = store_path(db or click.get_current_context().find_root().params.get("db"))
     if event == "session-end" and hasattr(os, "fork"):
         _detach()
-        answer(event, path, tenant, lambda: 60.0)
+        HookCall(event, path, tenant, lambda: 60.0, []).answer()
         os._exit(0)
-    told: list[str] = []
     limit = LIMITS.get(event, 1.0)
-
-    def left() -> float:
-        return limit - _MARGIN - _age()
-
-    worker = threading.Thread(
-        target=lambda: told.append(answer(event, path, tenant, left, told)), daemon=True
-    )
+    call = HookCall(event, path, tenant, lambda: limit - _MARGIN - _age(), told := [])
+    worker = threading.Thread(target=lambda: told.append(call.answer()), daemon=True)
     worker.start()
-    worker.join(max(0.0, left()))
+    worker.join(max(0.0, call.left()))
     if worker.is_alive():
         log(path, f"{event}: the limit of {limit:g} s cut the answer short")
     if told and told[-1]:
@@ -96,50 +90,123 @@ def _detach() -> None:
         os.dup2(nowhere, stream)
 
 
-def answer(
-    event: str, path: Path | str, tenant: str, left: Callable[[], float], so_far: list[str] | None = None
-) -> str:
-    """The hook's output for what is on standard input; every error is a line in the log instead."""
-    try:
-        given = json.loads(sys.stdin.buffer.read(_LONGEST_INPUT) or b"{}")
-        if not isinstance(given, dict):
-            raise ValueError("the hook's input is not a JSON object")
-        return run(event, given, path, tenant, left, so_far)
-    except BaseException as error:  # a hook never fails its agent
-        log(path, f"{event}: {type(error).__name__}: {error}")
-        return ""
+class HookCall(NamedTuple):
+    """What an agent asks of a hook."""
 
+    event: str
+    path: Path | str
+    tenant: str
+    left: Callable[[], float]
+    """Seconds until it has to be answered."""
+    so_far: list[str]
+    """Gets what could be shown if time ran out."""
 
-def run(
-    event: str,
-    given: dict[str, Any],
-    path: Path | str,
-    tenant: str,
-    left: Callable[[], float],
-    so_far: list[str] | None = None,
-) -> str:
-    """The hook's output: a JSON document, or nothing. `so_far` gets what could be shown if time ran out."""
-    if event == "session-end":
-        _store_session(given, path, tenant)
-        return ""
-    if event == "prompt":
-        return _output(event, _asked(str(given.get("prompt") or ""), path, tenant, left))
-    quick = _output(event, _glanced(path, tenant, lambda store: store.newest(_NOTES, _TURNS)))
-    if so_far is not None:
-        so_far.append(quick)
-    try:
-        return _output(event, _known(path, tenant, left)) or quick
-    except Exception as error:  # the newest notes are better than nothing
-        log(path, f"{event}: no context block: {type(error).__name__}: {error}")
-        return quick
+    def answer(self) -> str:
+        """The hook's output for what is on standard input; every error is a line in the log instead."""
+        try:
+            given = json.loads(sys.stdin.buffer.read(_LONGEST_INPUT) or b"{}")
+            if not isinstance(given, dict):
+                raise ValueError("the hook's input is not a JSON object")
+            return self.run(given)
+        except BaseException as error:  # a hook never fails its agent
+            log(self.path, f"{self.event}: {type(error).__name__}: {error}")
+            return ""
 
+    def run(self, given: dict[str, Any]) -> str:
+        """The hook's output: a JSON document, or nothing."""
+        if self.event == "session-end":
+            self._store_session(given)
+            return ""
+        if self.event == "prompt":
+            return self._output(self._asked(str(given.get("prompt") or "")))
+        quick = self._output(self._glanced(lambda store: store.newest(_NOTES, _TURNS)))
+        self.so_far.append(quick)
+        try:
+            return self._output(self._known()) or quick
+        except Exception as error:  # the newest notes are better than nothing
+            log(self.path, f"{self.event}: no context block: {type(error).__name__}: {error}")
+            return quick
 
-def _output(event: str, lines: Iterable[str]) -> str:
-    shown = _fitted(lines)
-    if not shown:
-        return ""
-    context = {"hookEventName": _EVENTS[event], "additionalContext": f"{_HEAD}\n{shown}"}
-    return json.dumps({"hookSpecificOutput": context}, ensure_ascii=False)
+    def _output(self, lines: Iterable[str]) -> str:
+        shown, room = [_HEAD], _LONGEST_OUTPUT
+        for line in dict.fromkeys(lines):
+            room -= len(line) + 1
+            if room < 0:
+                break
+            shown.append(line)
+        if shown == [_HEAD]:
+            return ""
+        context = {"hookEventName": _EVENTS[self.event], "additionalContext": "\n".join(shown)}
+        return json.dumps({"hookSpecificOutput": context}, ensure_ascii=False)
+
+    def _asked(self, prompt: str) -> list[str]:
+        if not prompt.strip() or prompt.lstrip().startswith("/"):
+            return []
+        prompt = prompt[:4000]
+        asked = {"question": prompt, "max_tokens": 1500}
+        if (hits := self._from_server("/v1/recall", asked, _hit_lines)) is not None:
+            return hits
+        if isinstance(self.path, str):  # no quick look there: what recall finds, if there is time for it
+            with memories.Memory.open(self.path, tenant=self.tenant) as memory:
+                nodes = [hit.node for hit in memory.recall(prompt).hits[:_HITS]]
+            return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
+        language = os.environ.get("WORLDLINE_LANGUAGE", "english")
+        if "WORLDLINE_CONFIG" in os.environ:
+            language = configs.load().language
+        return self._glanced(lambda store: store.matching(prompt, language, _HITS))
+
+    def _known(self) -> list[str]:
+        """The context block, from a running server or from the store itself."""
+        asked = {"max_tokens": _CONTEXT}
+        told = self._from_server("/v1/context", asked, lambda found: str(found["text"]).splitlines())
+        if told is not None:
+            return told
+        if isinstance(self.path, Path) and not self.path.exists():
+            return []
+        with memories.Memory.open(self.path, tenant=self.tenant) as memory:
+            return memory.context(max_tokens=_CONTEXT).text.splitlines()
+
+    def _glanced(self, look: Callable[[Any], Iterable[Any]]) -> list[str]:
+        if isinstance(self.path, str) or not self.path.exists():
+            return []
+        store = glances.StoreGlance(self.path, self.tenant, time.time_ns() // 1000)
+        try:
+            return [_line(g.type, g.name, g.content, g.speaker, g.at) for g in look(store)]
+        finally:
+            store.close()
+
+    def _from_server(
+        self, route: str, asked: dict[str, Any], lines: Callable[[dict[str, Any]], list[str]]
+    ) -> list[str] | None:
+        """What a running server answers; None where there is none, or not in time."""
+        server = os.environ.get("WORLDLINE_SERVER")
+        if not server:
+            return None
+        seconds = min(self.left(), _SERVER)
+        try:
+            return lines(json.loads(_posted(server, route, json.dumps(asked).encode(), seconds)))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log(self.path, f"the server at {server} did not answer: {error}")
+            return None
+
+    def _store_session(self, given: dict[str, Any]) -> None:
+        """Hands the transcript to a process that outlives the hook."""
+        transcript = Path(str(given.get("transcript_path") or "")).expanduser()
+        if not given.get("transcript_path") or not transcript.is_file():
+            return
+        import subprocess
+
+        project = Path(str(given.get("cwd") or "")).name
+        command = [
+            sys.executable, "-m", "worldline", "import", "claude-code", str(transcript), "--db", str(self.path),
+            "--tenant", self.tenant, "--agent", "claude-code", *(["--app", project] if project else []),
+        ]  # fmt: skip
+        folder = _folder(self.path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "hooks.log").open("ab") as file:
+            subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            )
 
 
 def log(path: Path | str, told: str) -> None:
@@ -176,55 +243,6 @@ def _age() -> float:
         return time.process_time()
 
 
-# Reading -------------------------------------------------------------------------------------------
-
-
-def _asked(prompt: str, path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
-    if not prompt.strip() or prompt.lstrip().startswith("/"):
-        return []
-    asked = {"question": prompt[:4000], "max_tokens": 1500}
-    if (hits := _from_server("/v1/recall", asked, path, left, _hit_lines)) is not None:
-        return hits
-    if isinstance(path, str):
-        return _recalled(path, tenant, prompt[:4000])
-    return _glanced(path, tenant, lambda store: store.matching(prompt[:4000], _language(), _HITS))
-
-
-def _recalled(url: str, tenant: str, prompt: str) -> list[str]:
-    """From a store on a server, which has no quick look: what recall finds, if there is time for it."""
-    with memories.Memory.open(url, tenant=tenant) as memory:
-        nodes = [hit.node for hit in memory.recall(prompt).hits[:_HITS]]
-    return [_line(node.type, node.name, node.content, "", node.valid.start) for node in nodes]
-
-
-def _known(path: Path | str, tenant: str, left: Callable[[], float]) -> list[str]:
-    """The context block, from a running server or from the store itself."""
-    asked = {"max_tokens": _CONTEXT}
-    told = _from_server("/v1/context", asked, path, left, lambda found: str(found["text"]).splitlines())
-    if told is not None:
-        return told
-    if isinstance(path, Path) and not path.exists():
-        return []
-    with memories.Memory.open(path, tenant=tenant) as memory:
-        return memory.context(max_tokens=_CONTEXT).text.splitlines()
-
-
-def _glanced(path: Path | str, tenant: str, look: Callable[[Any], Iterable[Any]]) -> list[str]:
-    if isinstance(path, str) or not path.exists():
-        return []
-    store = glances.StoreGlance(path, tenant, time.time_ns() // 1000)
-    try:
-        return [_line(g.type, g.name, g.content, g.speaker, g.at) for g in look(store)]
-    finally:
-        store.close()
-
-
-def _language() -> str:
-    if "WORLDLINE_CONFIG" not in os.environ:
-        return os.environ.get("WORLDLINE_LANGUAGE", "english")
-    return configs.load().language
-
-
 def _line(type_: str, name: str, content: str, speaker: str, at: int | str) -> str:
     day = at[:10] if isinstance(at, str) else "undated"
     if isinstance(at, int) and -6e15 < at < 1e17:
@@ -234,31 +252,6 @@ def _line(type_: str, name: str, content: str, speaker: str, at: int | str) -> s
     if type_ == "Turn":
         return f"- [{day}] {speaker + ': ' if speaker else ''}{flat}"
     return f"- [{type_}, since {day}] {name + ': ' if name and type_ != 'Fact' else ''}{flat}"
-
-
-def _fitted(lines: Iterable[str]) -> str:
-    shown, room = [], _LONGEST_OUTPUT
-    for line in dict.fromkeys(lines):
-        if len(line) + 1 > room:
-            break
-        shown.append(line)
-        room -= len(line) + 1
-    return "\n".join(shown)
-
-
-def _from_server(
-    route: str, asked: dict[str, Any], path: Path | str, left: Callable[[], float],
-    lines: Callable[[dict[str, Any]], list[str]],
-) -> list[str] | None:  # fmt: skip
-    """What a running server answers; None where there is none, or not in time."""
-    server = os.environ.get("WORLDLINE_SERVER")
-    if not server:
-        return None
-    try:
-        return lines(json.loads(_posted(server, route, json.dumps(asked).encode(), min(left(), _SERVER))))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        log(path, f"the server at {server} did not answer: {error}")
-        return None
 
 
 def _hit_lines(found: dict[str, Any]) -> list[str]:
@@ -299,24 +292,3 @@ def _posted(server: str, path: str, body: bytes, seconds: float) -> bytes:
     if b" 200" not in status[:13]:
         raise ValueError(status.decode("latin-1"))
     return rest.partition(b"\r\n\r\n")[2]
-
-
-# Writing -------------------------------------------------------------------------------------------
-
-
-def _store_session(given: dict[str, Any], path: Path | str, tenant: str) -> None:
-    """Hands the transcript to a process that outlives the hook."""
-    transcript = Path(str(given.get("transcript_path") or "")).expanduser()
-    if not given.get("transcript_path") or not transcript.is_file():
-        return
-    import subprocess
-
-    project = Path(str(given.get("cwd") or "")).name
-    command = [
-        sys.executable, "-m", "worldline", "import", "claude-code", str(transcript), "--db", str(path),
-        "--tenant", tenant, "--agent", "claude-code", *(["--app", project] if project else []),
-    ]  # fmt: skip
-    folder = _folder(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "hooks.log").open("ab") as file:
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True)

@@ -14,8 +14,9 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TextIO
@@ -104,19 +105,26 @@ class Service(NamedTuple):
 def app(service: Service) -> Starlette:
     """The whole application."""
     workers, observer = Workers(), Observer(service.log)
-    manager = _mcp(service, workers)
+    manager, door = _mcp(service, workers), Door(service, workers, observer)
+    at: dict[str, dict[str, rest.Route]] = {}
+    folder = files("worldline.surfaces") / "explorer"
+    for route in rest.ROUTES:
+        at.setdefault(route.path, {})[route.method] = route
     routes = [
-        Route(r.path, _endpoint(r, service, workers, observer), methods=[r.method]) for r in rest.ROUTES
+        Route(path, partial(door.answer, by_method), methods=list(by_method))
+        for path, by_method in at.items()
     ]
-    routes += [Route(path, _static(name, kind)) for path, (name, kind) in PAGE.items()]
     routes += [
-        Route("/openapi.json", _answering(lambda: _json(rest.document()))),
-        Route("/health", _answering(lambda: _json({"ok": True}))),
-        Route("/healthz", _ready(service, workers)),
-        Route("/metrics", _answering(lambda: _metrics(service, workers, observer))),
+        Route(path, partial(_page, (folder / name).read_bytes(), kind)) for path, (name, kind) in PAGE.items()
+    ]
+    routes += [
+        Route("/openapi.json", door.document),
+        Route("/health", door.health),
+        Route("/healthz", door.ready),
+        Route("/metrics", door.metrics),
     ]
     if manager is not None:
-        routes.append(Route("/mcp", endpoint=_Mcp(manager)))
+        routes.append(Route("/mcp", endpoint=manager.asgi_app))
 
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncIterator[None]:
@@ -141,15 +149,21 @@ def app(service: Service) -> Starlette:
 # REST --------------------------------------------------------------------------------------------
 
 
-def _endpoint(
-    route: rest.Route, service: Service, workers: Workers, observer: Observer
-) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
+class Door(NamedTuple):
+    """The endpoints of a server, and what they share."""
+
+    service: Service
+    workers: Workers
+    observer: Observer
+
+    async def answer(self, by_method: Mapping[str, rest.Route], request: Request) -> Response:
+        """A route of the table, or why not."""
+        route = by_method["GET" if request.method == "HEAD" else request.method]
         request.state.route = route.path
         if request.state.read_only and not route.reads:
             return problem(403, "forbidden", "Not with this token.", "this token only reads")
         try:
-            return await asked(request)
+            return await self._asked(route, request)
         except (errors.WorldlineError, HTTPException):
             raise
         except ClientDisconnect:  # nobody is left to read an answer, and it is no fault of ours
@@ -157,34 +171,56 @@ def _endpoint(
         except RecursionError:
             raise errors.InvalidInput("the request is nested too deeply") from None
         except Exception as error:
-            observer.failed(error)
+            self.observer.failed(error)
             return _on_failure(request, error)
 
-    async def asked(request: Request) -> Response:
-        query = dict(request.query_params)
-        binding = {name: query.pop(name) for name in Binding.__struct_fields__ if name in query}
+    async def _asked(self, route: rest.Route, request: Request) -> Response:
+        given = dict(request.query_params)
+        binding = {name: given.pop(name) for name in Binding.__struct_fields__ if name in given}
         if route.method == "POST":
-            if query:
-                raise errors.InvalidInput(f"unknown query parameter {sorted(query)[0]!r}")
+            if given:
+                raise errors.InvalidInput(f"unknown query parameter {sorted(given)[0]!r}")
             given = await _body(request)
-        else:
-            given = query
         wanted = rest.parse(route, given, dict(request.path_params))
         whose = msgspec.convert(binding, Binding)
         tenant = request.state.tenant
-        memory = service.of(tenant)
+        memory = self.service.of(tenant)
+
+        def look() -> Response:
+            bound = whose.bind(memory)
+            value = route.run(bound, wanted)
+            return _json(value, offsets_of(bound.handle, nodes_in(value)))
+
         try:
-            return await workers.run(lambda: looked(whose.bind(memory), wanted), tenant)
+            return await self.workers.run(look, tenant)
         except errors.InvalidTime as error:
             if any(map(_LOST_PLUS.search, request.query_params.values())):
                 raise errors.InvalidTime(f"{error} (in an address, + is written %2B)") from None
             raise
 
-    def looked(memory: Memory, wanted: Any) -> Response:
-        value = route.run(memory, wanted)
-        return _json(value, offsets_of(memory.handle, nodes_in(value)))
+    async def document(self, request: Request) -> Response:
+        return _json(rest.document())
 
-    return answer
+    async def health(self, request: Request) -> Response:
+        """Whether the server runs."""
+        return _json({"ok": True})
+
+    async def ready(self, request: Request) -> Response:
+        """Whether the store can be read now, by a thread of those that answer."""
+        try:
+            await asyncio.wait_for(self.workers.run(self.service.memory.handle.store.tenants), 5)
+        except (errors.WorldlineError, TimeoutError):
+            return problem(503, "busy", "Not ready.", "no answer from the store", **{"retry-after": "1"})
+        return _json({"ok": True})
+
+    async def metrics(self, request: Request) -> Response:
+        """What was done so far, for a scraper."""
+        connections = self.service.connections
+        text = self.observer.metrics(
+            work_waiting=self.workers.waiting, connections_open=connections.open,
+            connections_dropped=connections.dropped,
+        )  # fmt: skip
+        return await _page(text, "text/plain; version=0.0.4", request)
 
 
 _HALF = re.compile(
@@ -222,35 +258,8 @@ def _json(value: Any, offsets: Mapping[str, int] = {}) -> Response:
     return Response(orjson.dumps(plain(value, offsets=offsets)), media_type="application/json", headers=_SAFE)
 
 
-def _answering(make: Callable[[], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that looks at nothing in the request."""
-
-    async def answer(request: Request) -> Response:
-        return make()
-
-    return answer
-
-
-def _ready(service: Service, workers: Workers) -> Callable[[Request], Awaitable[Response]]:
-    """Whether the store can be read now, by a thread of those that answer."""
-
-    async def answer(request: Request) -> Response:
-        look = workers.run(lambda: service.memory.handle.store.tenants(), "")
-        try:
-            await asyncio.wait_for(look, 5)
-        except (errors.WorldlineError, TimeoutError):
-            return problem(503, "busy", "Not ready.", "no answer from the store", **{"retry-after": "1"})
-        return _json({"ok": True})
-
-    return answer
-
-
-def _metrics(service: Service, workers: Workers, observer: Observer) -> Response:
-    text = observer.metrics(
-        work_waiting=workers.waiting, connections_open=service.connections.open,
-        connections_dropped=service.connections.dropped,
-    )  # fmt: skip
-    return Response(text, headers={**_SAFE, "content-type": "text/plain; version=0.0.4"})
+async def _page(content: bytes | str, kind: str, request: Request) -> Response:
+    return Response(content, headers={**_SAFE, "content-type": kind})
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -272,20 +281,9 @@ def _on_error(request: Request, error: Exception) -> Response:
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
-    if error.status_code == 405:
-        headers["Allow"] = ", ".join(_methods(request))
+    if "Allow" in headers:
+        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
     return problem(error.status_code, "http", "Not served.", error.detail, **headers)
-
-
-def _methods(request: Request) -> list[str]:
-    """Every method that the path knows, whichever route has it."""
-    found = {
-        method
-        for route in request.app.routes
-        if isinstance(route, Route) and route.path_regex.match(request.url.path)
-        for method in route.methods or ()
-    }
-    return sorted(found)
 
 
 def _on_failure(request: Request, error: Exception) -> Response:
@@ -389,12 +387,7 @@ def _is_own(headers: Headers, bound: str) -> bool:
     return own and (origin is None or urlsplit(origin).netloc == host)
 
 
-# The page and MCP --------------------------------------------------------------------------------
-
-
-def _static(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    content = files("worldline.surfaces").joinpath("explorer", name).read_bytes()
-    return _answering(lambda: Response(content, headers={**_SAFE, "content-type": kind}))
+# MCP ---------------------------------------------------------------------------------------
 
 
 def _mcp(service: Service, workers: Workers) -> Any:
@@ -417,16 +410,6 @@ def _mcp(service: Service, workers: Workers) -> Any:
         security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # Guard does it
         max_request_body_size=sys.maxsize,  # Guard does this too
     )
-
-
-class _Mcp:
-    """The manager as an application of its own."""
-
-    def __init__(self, manager: Any) -> None:
-        self._manager = manager
-
-    async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
-        await self._manager.handle_request(connection, receive, send)
 
 
 # What a server tells its operator: counts for a scraper, and a line for each request --------------

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import click
 
 from worldline.errors import InvalidInput
+from worldline.surfaces.options import Bound, with_options
 
 _OURS = re.compile(r"\bworldline\b.*\bhook (?:session-start|prompt|session-end)\b")
 _TIMEOUT = 5
@@ -39,12 +40,11 @@ class Agent(NamedTuple):
     """The user's file."""
     project: str | None
     """The file of a project, below its folder."""
-    put: Callable[[str, str | None], str]
-    """(text before, store) → text after."""
-    take: Callable[[str], str]
+    changed: Callable[[str, str | None, bool], str]
+    """(text before, store, whether ours are to be there) → text after."""
 
 
-@click.command()
+@with_options(click.Option(["--json"], is_flag=True, help="One JSON document; does not ask."))
 @click.argument("agent", type=click.Choice(["claude-code", "claude-desktop", "cursor", "vscode", "codex"]))
 @click.option("--project", is_flag=True, help="Into this folder's settings instead of your own.")
 @click.option("--settings", metavar="FILE", help="Into this settings file.")
@@ -52,35 +52,29 @@ class Agent(NamedTuple):
 @click.option("--undo", is_flag=True, help="Take it out again.")
 @click.option("--dry-run", is_flag=True, help="Only show the change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document; does not ask.")
-def install(agent: str, undo: bool, dry_run: bool, yes: bool, as_json: bool, **where: Any) -> None:
-    """Set up an agent: hooks or the MCP server; shows, asks, can undo.
-
-    Claude Code gets hooks, the others the MCP server.
+def install(bound: Bound, agent: str, undo: bool, dry_run: bool, yes: bool, **where: Any) -> None:
+    """Claude Code gets hooks, the others the MCP server.
 
     With hooks, a session begins with the context block, each prompt brings what is remembered about it, and
     what was said is stored when the session ends. With the MCP server, the agent has the memory as tools.
 
-    \b
     Example:
       worldline install claude-code
       worldline install cursor --project
       worldline install codex --undo
     """
-    outside = click.get_current_context().find_root().params
-    as_json, db = as_json or bool(outside.get("json")), where["db"] or outside.get("db")
     chosen = AGENTS[agent]
     path = _place(chosen, agent, where["project"], where["settings"])
     old = _read(path)
-    new = chosen.take(old) if undo else chosen.put(old, db)
+    new = chosen.changed(old, where["db"] or bound.db, not undo)
     diff = list(difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm=""))
-    for line in () if as_json else diff:
+    for line in () if bound.json else diff:
         click.echo(line)
-    agreed = yes if as_json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
+    agreed = yes if bound.json or dry_run or not diff else yes or click.confirm(f"Write this to {path}?")
     write = bool(diff) and agreed and not dry_run
     kept = _write(path, new) if write else None
     done = {"path": str(path), "written": write, "backup": kept and str(kept), "diff": diff}
-    click.echo(json.dumps(done) if as_json else _told(done))
+    click.echo(json.dumps(done) if bound.json else _told(done))
 
 
 def _told(done: dict[str, Any]) -> str:
@@ -110,21 +104,16 @@ def _write(path: Path, text: str) -> Path | None:
     """Whole or not at all; the path of the copy of what was there."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    kept = _unused(target) if target.exists() else None
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    kept, part = None, target.with_name(f".{target.name}.{os.getpid()}.part")
     part.write_text(text, "utf-8")
-    if kept is not None:
+    if target.exists():  # a copy has a name of its own, however fast one change follows another
+        stamp = f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        names = (f"{stamp}{f'-{n}' if n else ''}.backup" for n in itertools.count())
+        kept = next(copy for name in names if not (copy := target.with_name(name)).exists())
         shutil.copy2(target, kept)
         shutil.copymode(kept, part)
     os.replace(part, target)
     return kept
-
-
-def _unused(target: Path) -> Path:
-    """A name for the copy that no other copy has, however fast one change follows another."""
-    stamp = f"{target.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    names = (f"{stamp}{f'-{n}' if n else ''}.backup" for n in itertools.count())
-    return next(path for name in names if not (path := target.with_name(name)).exists())
 
 
 def words(verb: list[str], db: str | None) -> list[str]:
@@ -133,11 +122,6 @@ def words(verb: list[str], db: str | None) -> list[str]:
     found = [program] if program else [sys.executable, "-m", "worldline"]
     where = db if db and "://" in db else str(Path(db).expanduser().resolve()) if db else ""
     return [*found, *verb, *(["--db", where] if where else [])]
-
-
-def command(event: str, db: str | None) -> str:
-    """The command line of a hook."""
-    return shlex.join(words(["hook", event], db))
 
 
 # JSON as editors keep it, with comments and trailing commas -----------------------------------------------
@@ -167,7 +151,7 @@ def parsed(text: str) -> Any:
 
 
 def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
-    """The text with a member in the object that a path of names leads to; what is not there is made.
+    """The text with a member in the object that a path of names leads to; the last one is made where it is not there.
 
     >>> with_member('{ // mine\\n}', ("servers",), "a", {"command": "b"})
     '{\\n  "servers": {\\n    "a": {\\n      "command": "b"\\n    }\\n  } // mine\\n}'
@@ -177,8 +161,6 @@ def with_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
     for depth, step in enumerate(path):
         member = _members(pieces, at).get(step)
         if member is None:
-            for inner in reversed(path[depth + 1 :]):
-                name, value = inner, {name: value}
             return _inserted(text, pieces, at, depth, step, {name: value})
         at = member.first
     if (old := _members(pieces, at).get(name)) is not None:
@@ -254,20 +236,17 @@ def _loaded(text: str) -> Settings:
     return found
 
 
-def _server(key: str) -> tuple[Callable[[str, str | None], str], Callable[[str], str]]:
+def _server(key: str) -> Callable[[str, str | None, bool], str]:
     """Into and out of a file that lists MCP servers under a key."""
 
-    def put(text: str, db: str | None) -> str:
-        first, *rest = words(["mcp"], db)
+    def changed(text: str, db: str | None, there: bool) -> str:
+        servers, (first, *rest) = _listed(_loaded(text), key), words(["mcp"], db)
         entry = {"command": first, "args": rest}
-        known = _listed(_loaded(text), key).get(NAME) == entry
-        return text if known else with_member(text, (key,), NAME, entry)
+        if not there:
+            return without_member(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
+        return text if servers.get(NAME) == entry else with_member(text, (key,), NAME, entry)
 
-    def take(text: str) -> str:
-        servers = _listed(_loaded(text), key)
-        return without_member(text, *(((), key) if list(servers) == [NAME] else ((key,), NAME)))
-
-    return put, take
+    return changed
 
 
 def _listed(settings: Settings, key: str) -> Settings:
@@ -280,10 +259,17 @@ def _listed(settings: Settings, key: str) -> Settings:
 # Hooks of Claude Code ------------------------------------------------------------------------------------
 
 
-def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
-    """The text with the hooks of the changed settings; the same where nothing changes."""
+def _hooked(text: str, db: str | None, there: bool) -> str:
+    """The text with our hooks, once each, or without them; the same where nothing changes."""
     before = _loaded(text)
-    after = change(before)
+    after = _without_hooks(before)
+    if there:
+        hooks = dict(after.get("hooks", {}))
+        for name, event in HOOKS.items():
+            command = shlex.join(words(["hook", event], db))
+            own = {"hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT}]}
+            hooks[name] = [*hooks.get(name, []), own]
+        after = {**after, "hooks": hooks}
     if after == before:
         return text
     if "hooks" in after:
@@ -291,17 +277,7 @@ def _with_hooks_of(text: str, change: Callable[[Settings], Settings]) -> str:
     return without_member(text, (), "hooks")
 
 
-def with_hooks(settings: Settings, db: str | None) -> Settings:
-    """The settings with our hooks, once each."""
-    clean = without_hooks(settings)
-    hooks = dict(clean.get("hooks", {}))
-    for name, event in HOOKS.items():
-        own = {"hooks": [{"type": "command", "command": command(event, db), "timeout": _TIMEOUT}]}
-        hooks[name] = [*hooks.get(name, []), own]
-    return {**clean, "hooks": hooks}
-
-
-def without_hooks(settings: Settings) -> Settings:
+def _without_hooks(settings: Settings) -> Settings:
     """The settings without our hooks, and without what only they filled."""
     hooks: Settings = {}
     for name, groups in _listed(settings, "hooks").items():
@@ -328,22 +304,18 @@ def _without(group: Any) -> Any:
 _TABLE = re.compile(r"(?ms)^\[mcp_servers\.worldline\][^\n]*\n.*?(?=^\[|\Z)")
 
 
-def _put_codex(text: str, db: str | None) -> str:
-    first, *rest = words(["mcp"], db)
-    table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}\n"
-    left = _take_codex(text)
-    return f"{left}\n{table}" if left else table
-
-
-def _take_codex(text: str) -> str:
+def _codex(text: str, db: str | None, there: bool) -> str:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(
             f"the settings are not TOML ({error}); mend the file first, it was not touched"
         ) from None
-    left = _TABLE.sub("", text).rstrip("\n")
-    return f"{left}\n" if left else ""
+    first, *rest = words(["mcp"], db)
+    table = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(first)}\nargs = {json.dumps(rest)}"
+    others = _TABLE.sub("", text).rstrip("\n")
+    parts = [part for part in (others, table if there else "") if part]
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _settings_folder() -> Path:
@@ -356,20 +328,15 @@ def _settings_folder() -> Path:
 
 
 AGENTS = {
-    "claude-code": Agent(
-        lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json",
-        lambda text, db: _with_hooks_of(text, lambda settings: with_hooks(settings, db)),
-        lambda text: _with_hooks_of(text, without_hooks),
-    ),
+    "claude-code": Agent(lambda: Path.home() / ".claude" / "settings.json", ".claude/settings.json", _hooked),
     "claude-desktop": Agent(
-        lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, *_server("mcpServers"),
+        lambda: _settings_folder() / "Claude" / "claude_desktop_config.json", None, _server("mcpServers")
     ),
-    "cursor": Agent(lambda: Path.home() / ".cursor" / "mcp.json", ".cursor/mcp.json", *_server("mcpServers")),
+    "cursor": Agent(lambda: Path.home() / ".cursor" / "mcp.json", ".cursor/mcp.json", _server("mcpServers")),
     "vscode": Agent(
-        lambda: _settings_folder() / "Code" / "User" / "mcp.json", ".vscode/mcp.json", *_server("servers")
+        lambda: _settings_folder() / "Code" / "User" / "mcp.json", ".vscode/mcp.json", _server("servers")
     ),
     "codex": Agent(
-        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml", None,
-        _put_codex, _take_codex,
+        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml", None, _codex
     ),
-}  # fmt: skip
+}

@@ -81,19 +81,18 @@ class WorldlineStore(base.BaseStore):
         """
         if self._closed:
             raise StoreError(CLOSED)
-        results: list[base.Result] = []
-        puts: dict[tuple[Namespace, str], base.PutOp] = {}
         ops = list(ops)
         for op in ops:
             _CHECK(op)
-            _require_meaning(op)
-        for op in ops:
-            results.append(self._answer(op))
-            if isinstance(op, base.PutOp):
-                puts[op.namespace, op.key] = op
-        for op in puts.values():
+            if isinstance(op, base.PutOp) and not isinstance(op.value, Mapping | None):
+                raise InvalidInput(f"the value of {op.key!r} must be a dict, not {type(op.value).__name__}")
+            if isinstance(op, base.SearchOp | base.ListNamespacesOp) and op.offset < 0:
+                raise InvalidInput(f"an offset is 0 or more, not {op.offset}")
+        results = [self._answer(op) for op in ops]
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, base.PutOp)}
+        for put in puts.values():
             with self._lock:
-                self._put(op)
+                self._put(put)
         return results
 
     async def abatch(self, ops: Iterable[base.Op]) -> list[base.Result]:
@@ -150,14 +149,8 @@ class WorldlineStore(base.BaseStore):
         content = _content(op.value, op.index, op.ttl)
         end = FOREVER if op.ttl is None else self.memory.handle.now() + int(op.ttl * _MINUTE)
         inside = self.memory.enter(self._make_world(op.namespace))
-        note = partial(
-            inside.note,
-            "context",
-            _name(op.key),
-            content,
-            metadata=_label(op.namespace, op.key),
-            valid_to=end,
-        )
+        label = _label(op.namespace, op.key)
+        note = partial(inside.note, "context", _name(op.key), content, metadata=label, valid_to=end)
         if not held:
             note()
             return
@@ -254,14 +247,6 @@ class WorldlineStore(base.BaseStore):
         )
 
 
-def _require_meaning(op: base.Op) -> None:
-    """Refuses a value that is no dict, and an offset from the end."""
-    if isinstance(op, base.PutOp) and not isinstance(op.value, Mapping | None):
-        raise InvalidInput(f"the value of {op.key!r} must be a dict, not {type(op.value).__name__}")
-    if isinstance(op, base.SearchOp | base.ListNamespacesOp) and op.offset < 0:
-        raise InvalidInput(f"an offset is 0 or more, not {op.offset}")
-
-
 def _label(namespace: Namespace, key: str) -> dict[str, Any]:
     return {**_ITEM, "namespace": list(namespace), "key": key}
 
@@ -344,8 +329,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _compared(value: Any, name: str, bound: Any) -> bool:
-    compare = _COMPARISONS.get(name)
-    if compare is None:
+    if (compare := _COMPARISONS.get(name)) is None:
         raise ValueError(f"unsupported operator: {name}")
     if name in ("$eq", "$ne"):
         return compare(value, bound)
@@ -354,12 +338,9 @@ def _compared(value: Any, name: str, bound: Any) -> bool:
 
 def _matches(condition: base.MatchCondition, namespace: Namespace) -> bool:
     path = tuple(condition.path)
+    if condition.match_type not in ("prefix", "suffix"):
+        raise ValueError(f"unsupported match type: {condition.match_type}")
     if len(namespace) < len(path):
         return False
-    if condition.match_type == "prefix":
-        part = namespace[: len(path)]
-    elif condition.match_type == "suffix":
-        part = namespace[len(namespace) - len(path) :]
-    else:
-        raise ValueError(f"unsupported match type: {condition.match_type}")
-    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+    begin = 0 if condition.match_type == "prefix" else len(namespace) - len(path)
+    return all(wanted in ("*", label) for wanted, label in zip(path, namespace[begin:], strict=False))

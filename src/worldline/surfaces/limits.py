@@ -37,8 +37,7 @@ class Connections:
 
     def __init__(self, most: int = CONNECTIONS, waiting: int = WAITING) -> None:
         self._most, self._waiting = most, waiting
-        self._silent: OrderedDict[Any, str] = OrderedDict()
-        self._of: dict[str, int] = {}
+        self._silent: dict[Any, str] = {}
         self.open = 0
         self.dropped = 0
 
@@ -46,24 +45,19 @@ class Connections:
         """A new connection; one that has sent nothing gives way to it where there are too many."""
         self.open += 1
         self.silent(connection, client)
-        if self._of[client] > self._waiting:
-            self._drop(next(c for c, whose in self._silent.items() if whose == client))
+        theirs = [silent for silent, whose in self._silent.items() if whose == client]
+        if len(theirs) > self._waiting:
+            self._drop(theirs[0])
         elif self.open > self._most:
             self._drop(next(iter(self._silent)))
 
     def silent(self, connection: Any, client: str) -> None:
         """It has not sent a whole request, or not another one."""
-        if connection not in self._silent:
-            self._silent[connection] = client
-            self._of[client] = self._of.get(client, 0) + 1
+        self._silent.setdefault(connection, client)
 
     def asked(self, connection: Any) -> None:
         """It has sent a whole request."""
-        client = self._silent.pop(connection, None)
-        if client is not None:
-            self._of[client] -= 1
-            if not self._of[client]:
-                del self._of[client]
+        self._silent.pop(connection, None)
 
     def closed(self, connection: Any) -> None:
         """It is gone."""

@@ -66,7 +66,7 @@ def described(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=schema_of(tool.takes, brief=True),
+        input_schema=schema_of(tool.takes),
         output_schema=outline(tool.gives),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,

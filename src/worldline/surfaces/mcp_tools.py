@@ -8,7 +8,7 @@ clients show only one of them to their model; a budget counts both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -26,7 +26,7 @@ from worldline.rules.handlers import AGENT_TYPES
 from worldline.rules.slots import told
 from worldline.surfaces import budget, render, verbs
 from worldline.surfaces.budget import Cited, fitted, size
-from worldline.surfaces.verbs import Depth, Many, Verdict, Way, shape
+from worldline.surfaces.verbs import Depth, Many, ScopeOf, Verdict, Way, shape
 from worldline.text import inert
 from worldline.write import change
 
@@ -42,19 +42,9 @@ _DIGITS = 12
 _PREVIEW = 240
 _SHORTEST = 16
 _NAME = 80
-_SHOWN_IDS = 20
 
 
 # Parts of what they take ---------------------------------------------------------------------------
-
-
-class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A scope: the kinds that are set must all fit."""
-
-    user: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    run: str | None = None
 
 
 class Looking(ScopeOf, kw_only=True):
@@ -101,20 +91,6 @@ class MemoryItem(Struct, kw_only=True, omit_defaults=True):
     change: str = ""
 
 
-class Proposed(Struct, kw_only=True, omit_defaults=True):
-    """One merge proposal."""
-
-    id: str
-    a: str
-    b: str
-    a_name: str = ""
-    b_name: str = ""
-    status: str
-    tier: str
-    score: float
-    reason: str | None = None
-
-
 _TEXT: Any = (str | None, None)
 _LINES: Any = (list[str], [])
 _CITED: Any = (list[Cited], [])
@@ -156,9 +132,13 @@ EdgeItem = shape("EdgeItem: One edge.", src=str, type=str, dst=str)
 Neighbours = shape(
     "Neighbours: Memories and the edges between them.", items=_ITEMS, edges=(list[Any], []), left_out=_COUNT
 )
+Proposed = shape(
+    "Proposed: One merge proposal.",
+    id=str, a=str, b=str, a_name=(str, ""), b_name=(str, ""), status=str, tier=str, score=float, reason=_TEXT,
+)  # fmt: skip
 Proposals = shape(
     "Proposals: Merge proposals, or what a decision did.",
-    items=(list[Proposed], []), changed=(bool | None, None), left_out=_COUNT,
+    items=(list[Any], []), changed=(bool | None, None), left_out=_COUNT,
 )  # fmt: skip
 
 
@@ -288,7 +268,7 @@ def recall(
     def build(items: Sequence[MemoryItem], trace: Sequence[str] = ()) -> Payload:
         value = Recalled(**asdict(known), items=list(items), found=len(answer.hits), trace=list(trace))
         footer = f"({len(items)} of {value.found} found)"
-        return _payload([*budget.opening(known), *trace, *map(_line, items), footer], value)
+        return _payload(value, *budget.opening(known), *trace, *map(_line, items), footer)
 
     payload, kept = fitted([_hit(hit) for hit in hits], build, _cut, max_tokens)
     if not explain:
@@ -314,7 +294,7 @@ def context(
         ]
         more = not sections and memory.context(about).sections
         nothing = "max_tokens is too small" if more else "nothing to know yet"
-        return _payload([found.text or nothing], Briefing(user=found.user, sections=sections))
+        return _payload(Briefing(user=found.user, sections=sections), found.text or nothing)
 
     return budget.briefed(memory, about, max_tokens // 2, build, max_tokens)
 
@@ -341,7 +321,7 @@ def profile(
             landmarks=[c for c in chosen if c not in facts], left_out=len(known) - len(chosen),
         )  # fmt: skip
         knows = [f"knows {', '.join(people)}"] if people else []
-        return _payload([found.name, *knows, *(f"[{c.id}] {c.since or ''} {c.text}" for c in chosen)], value)
+        return _payload(value, found.name, *knows, *(f"[{c.id}] {c.since or ''} {c.text}" for c in chosen))
 
     return fitted(known, build, lambda item, room: replace(item, text=item.text[: room // 2]), max_tokens)[0]
 
@@ -362,8 +342,8 @@ def list_(
         found = memory.list(kind, metadata=labels, include_superseded=retired, limit=limit, page=page)
         items = [_preview(_item(n, known=retired), most) for n in found.items]
         more = [f"(more: page {found.next})"] if found.next else []
-        lines = [*(map(_line, items) if items else ["nothing here"]), *more]
-        payload = _payload(lines, Listed(items=items, next=found.next))
+        lines = map(_line, items) if items else ["nothing here"]
+        payload = _payload(Listed(items=items, next=found.next), *lines, *more)
         if size(payload) <= max_tokens:
             return payload
         if limit == 1 and most < _SHORTEST:
@@ -393,7 +373,7 @@ def read(
             evidence=[item for item in rest if item.change not in _CHANGES],
             left_out=len(beside) - len(rest),
         )
-        return _payload([_line(head), *(f"  {item.change}: {_line(item)}" for item in rest)], value)
+        return _payload(value, _line(head), *(f"  {item.change}: {_line(item)}" for item in rest))
 
     return fitted([first, *beside], build, _cut, max_tokens)[0]
 
@@ -434,10 +414,8 @@ def retire_all(
     if not memory.handle.scope.bound():
         raise Refused("name whose memories: user, agent, app or run; a whole store is never retired at once")
     done = change.retire_all(memory.handle, type, dict(metadata), when, reason, dry_run=dry_run)
-    value = Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[:_SHOWN_IDS]], dry_run=dry_run)
-    return _payload(
-        [f"{'would retire' if dry_run else 'retired'} {render.plural(len(done), 'memory')}"], value
-    )
+    value = Retired(count=len(done), ids=[id_[:_DIGITS] for id_ in done[: render.SHOWN]], dry_run=dry_run)
+    return _payload(value, f"{'would retire' if dry_run else 'retired'} {render.plural(len(done), 'memory')}")
 
 
 def purge_scope(
@@ -474,9 +452,8 @@ def list_scopes(
         of, _, named = name.partition(":")
         by_kind.setdefault(of, []).append(named)
     value = Scopes(**by_kind, next=shown[-1] if len(names) > start + len(shown) else None)
-    return _payload(
-        [f"{of}: {', '.join(named)}" for of, named in by_kind.items()] or ["no scopes yet"], value
-    )
+    lines = [f"{of}: {', '.join(named)}" for of, named in by_kind.items()]
+    return _payload(value, *(lines or ["no scopes yet"]))
 
 
 # The full set ------------------------------------------------------------------------------------
@@ -510,9 +487,8 @@ def forget(
     )
     counts = {name: getattr(done, name) for name in ("memories", "facts", "derived", "entities")}
     state = "erased for good" if wanted else "would be erased; nothing was erased yet"
-    return _payload(
-        [f"{done.memories} memories and {done.facts} facts {state}"], Erased(**counts, erased=wanted)
-    )
+    told = f"{done.memories} memories and {done.facts} facts {state}"
+    return _payload(Erased(**counts, erased=wanted), told)
 
 
 def link(
@@ -547,7 +523,7 @@ def walk(
         here = {item.id for item in items}
         edges = [edge for edge in joined if edge.src in here and edge.dst in here]
         value = Neighbours(items=list(items), edges=edges, left_out=len(found.nodes) - len(items))
-        return _payload([*map(_line, items), *(f"{e.src} -{e.type}-> {e.dst}" for e in edges)], value)
+        return _payload(value, *map(_line, items), *(f"{e.src} -{e.type}-> {e.dst}" for e in edges))
 
     return fitted([_preview(_item(node)) for node in found.nodes], build, _cut, max_tokens)[0]
 
@@ -566,7 +542,7 @@ def timeline(
 
     def build(chosen: Sequence[MemoryItem]) -> Payload:
         value = Neighbours(items=list(chosen), left_out=len(items) - len(chosen))
-        return _payload(list(map(_line, chosen)) or ["nothing dated about that"], value)
+        return _payload(value, *(list(map(_line, chosen)) or ["nothing dated about that"]))
 
     return fitted(items, build, _cut, max_tokens)[0]
 
@@ -588,7 +564,7 @@ def merges(
             raise InvalidInput(f"`{action}` needs the id of a proposal")
         done: Receipt = getattr(memory, f"{action}_merge")(proposal)
         state = "done" if done.changed else "was so already"
-        return _payload([f"{action}: {state}"], Proposals(changed=done.changed))
+        return _payload(Proposals(changed=done.changed), f"{action}: {state}")
     items = [
         Proposed(
             id=p.id[:_DIGITS], a=p.a[:_DIGITS], b=p.b[:_DIGITS], a_name=memory.get(p.a, exact=True).name,
@@ -598,10 +574,10 @@ def merges(
         for p in memory.merges()
     ]  # fmt: skip
 
-    def build(chosen: Sequence[Proposed]) -> Payload:
+    def build(chosen: Sequence[Any]) -> Payload:
         lines = [f"{p.id}  {p.a_name} = {p.b_name}?  {p.tier} {p.score:g}" for p in chosen]
         value = Proposals(items=list(chosen), left_out=len(items) - len(chosen))
-        return _payload(lines or ["no merge proposals"], value)
+        return _payload(value, *(lines or ["no merge proposals"]))
 
     return fitted(items, build, lambda item, room: item, max_tokens)[0]
 
@@ -613,7 +589,7 @@ _CHANGES = frozenset(
 )
 
 
-def _payload(lines: Iterable[str], value: msgspec.Struct) -> Payload:
+def _payload(value: msgspec.Struct, *lines: str) -> Payload:
     return {
         "content": [{"type": "text", "text": "\n".join(lines)}],
         "structuredContent": msgspec.to_builtins(value),
@@ -624,7 +600,7 @@ def _written(done: Receipt, verb: str) -> Payload:
     value = WriteDone(
         id=done.id[:_DIGITS] if done.id else None,
         changed=done.changed,
-        changes=[told(change) for change in done.changes[:_SHOWN_IDS] if ": " in change],
+        changes=[told(change) for change in done.changes[: render.SHOWN] if ": " in change],
         proposals=[id_[:_DIGITS] for id_ in done.proposals],
         redacted=list(done.redacted),
         known_at=render.iso(done.known_at) if done.changed else None,
@@ -633,7 +609,7 @@ def _written(done: Receipt, verb: str) -> Payload:
     merges = [f"merge proposal {id_}: somebody should decide it" for id_ in value.proposals]
     hidden = [f"redacted: {', '.join(value.redacted)}"] if value.redacted else []
     facts = [f"  {change}" for change in value.changes]
-    return _payload([f"{state}: {value.id}" if value.id else state, *facts, *merges, *hidden], value)
+    return _payload(value, f"{state}: {value.id}" if value.id else state, *facts, *merges, *hidden)
 
 
 def _item(node: Node, *, known: bool = False) -> MemoryItem:

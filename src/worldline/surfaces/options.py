@@ -23,7 +23,7 @@ from worldline.errors import InvalidText, NotFound
 from worldline.memory import Memory
 from worldline.model import Receipt
 from worldline.surfaces import render
-from worldline.surfaces.cli import VERBS
+from worldline.surfaces.cli import COMMANDS
 from worldline.surfaces.verbs import SCOPES, Binding
 from worldline.text import for_terminal
 
@@ -31,17 +31,9 @@ Told: TypeAlias = Receipt | tuple[Any, Iterable[str]] | tuple[Any, Iterable[str]
 """What a verb has to tell: a value, or what makes it, and lines; a third part that is true ends with exit code 1."""
 
 
-class Moment(click.ParamType[Any]):
-    """ISO text as it is; `forever` as the open end."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """As `Memory` takes it."""
-        return render.moment(value)
-
-
-TIME = Moment()
+TIME = click.types.FuncParamType(render.moment)
+"""ISO text as it is; `forever` as the open end."""
+TIME.name = "time"
 
 
 class Shared(click.Option):
@@ -83,7 +75,7 @@ class Bound(NamedTuple):
     def answer(self, value: Any, lines: Iterable[str]) -> None:
         """Prints a result: as JSON if that was asked for, else line by line."""
         if self.json:
-            render.emit_json(value() if callable(value) else value)
+            click.echo(render.json_text(render.plain(value() if callable(value) else value)))
         else:
             for line in lines:
                 click.echo(for_terminal(line))
@@ -94,14 +86,10 @@ class Verb(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Two lists of options."""
-        own: list[tuple[str, str]] = []
-        shared: list[tuple[str, str]] = []
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                (shared if isinstance(param, Shared) else own).append(record)
-        for title, records in (("Options", own), ("Where, whose and when", shared)):
-            if records:
+        for title, of in (("Options", False), ("Where, whose and when", True)):
+            params = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+            told = [one.get_help_record(ctx) for one in params if isinstance(one, Shared) is of]
+            if records := [one for one in told if one is not None]:
                 with formatter.section(title):
                     formatter.write_dl(records)
 
@@ -132,13 +120,15 @@ _WHEN = (
     Shared(["--as-of"], type=TIME, help="Both of these at once."),
 )
 _DRY = (Shared(["--dry-run"], is_flag=True, help="Say what would happen and write nothing."),)
-_SUMMARIES = {name: summary for verbs in VERBS.values() for name, (_, summary) in verbs.items()}
 
 
 def with_options(
     *shared: click.Option, creates: bool = True, opens: bool = False
 ) -> Callable[[Callable[..., Told | None]], Verb]:
-    """Makes a function a verb that has these options too; its summary is the one in the list of verbs."""
+    """Makes a function a verb that has these options too; its summary is the one in the list of verbs.
+
+    A positional parameter that no decorator speaks of is an argument, which may be left out where it has a default.
+    """
     names = [option.name or "" for option in shared]
 
     def decorate(verb: Callable[..., Told | None]) -> Verb:
@@ -161,11 +151,15 @@ def with_options(
                 _tell(bound, verb(memory, **given))
 
         name = verb.__name__.rstrip("_")
-        own: list[click.Parameter] = getattr(verb, "__click_params__", [])
+        own: list[click.Parameter] = getattr(verb, "__click_params__", [])[::-1]
+        _, *named = inspect.signature(verb).parameters.values()
+        declared = {*names, *(param.name for param in own)}
+        bare = [one for one in named if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in declared]
+        arguments = [click.Argument([one.name], required=one.default is one.empty) for one in bare]
         prose, _, example = inspect.cleandoc(verb.__doc__ or "").rpartition("Example:\n")
-        told = [_SUMMARIES[name], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]
+        told = [COMMANDS[name][1], prose.strip(), "\b\nExample:\n" + indent(dedent(example), "  ")]
         help_ = "\n\n".join(part for part in told if part)
-        return Verb(name, callback=run, params=[*reversed(own), *shared], help=help_)
+        return Verb(name, callback=run, params=[*arguments, *own, *shared], help=help_)
 
     return decorate
 

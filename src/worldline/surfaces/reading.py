@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import click
 from worldline.clock import EARLIEST, FOREVER, instant
 from worldline.errors import InvalidTime
 from worldline.memory import CONTEXT, Memory
-from worldline.model import Dated, Density, Explanation, Hit, Node, Recall
+from worldline.model import Dated, Density, Hit, Recall
 from worldline.read.history import offsets as offsets_of
 from worldline.rules.handlers import NODE_TYPES
 from worldline.store.registry import DRAWN
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 LONGEST = 400
 """Characters of one hit that a person is shown."""
-_SHOWN = 20
-"""So many lines of each kind are shown without --all."""
 _ASKED = click.option("--asked-at", type=TIME, help='The moment that "yesterday" is relative to [now].')
 _FROM = click.option("--from", "from_", type=TIME, help="Not before this time.")
 _TO = click.option("--to", type=TIME, help="Before this time.")
@@ -40,8 +38,14 @@ _LIMIT = click.option("--limit", type=click.IntRange(1), help="So many memories 
 _TOKENS = click.option("--max-tokens", type=click.IntRange(0), help="Budget of the evidence [2000].")
 
 
+def seen(
+    memory: Memory, found: Any, lines: Callable[[Any, Mapping[str, int]], Iterable[str]]
+) -> tuple[Any, Iterable[str]]:
+    """A result, and lines that know the minutes from UTC to where each memory in it was said."""
+    return found, lines(found, offsets_of(memory.handle, render.nodes_in(found)))
+
+
 @reads
-@click.argument("ref")
 @click.option("--exact", is_flag=True, help="The very version that REF names, whatever became of it.")
 def get(memory: Memory, ref: str, exact: bool) -> Told:
     """REF is an id, a prefix of it, or a hash that a world has had: that shows the world as it was.
@@ -77,9 +81,11 @@ def list_(memory: Memory, type: str | None, page: str | None, **given: Any) -> T
     """
     counted = {} if type else memory.stats()["visible"]
     found = memory.list(type, page=page, **given)
-    nodes = sorted(found.items, key=lambda node: type == "Entity" and _is_thing(node.name))
+    nodes = list(found.items)
+    if type == "Entity":  # names before things: "Ana" before "late" and "47 minutes"
+        nodes.sort(key=lambda node: node.name.isascii() and not node.name[:1].isupper())
     offsets = offsets_of(memory.handle, nodes)
-    lines = [render.line(node, offsets.get(node.id, 0)) for node in nodes]
+    lines = [render.line(node, offsets) for node in nodes]
     lines += [f"more: --page {found.next}"] if found.next else []
     lines += _others(counted) if lines and not page else []
     return found, lines or [_nothing(type), *_unknown_then(memory)]
@@ -110,11 +116,6 @@ def _nothing(type: str | None) -> str:
     return "nothing here" if known else f"nothing of type {type!r}; did you mean {near[0].lower()!r}?"
 
 
-def _is_thing(name: str) -> bool:
-    """Names are listed before things: "Ana" before "late" and "47 minutes"."""
-    return name.isascii() and not name[:1].isupper()
-
-
 def _others(counted: dict[str, int]) -> list[str]:
     drawn = [(kind.lower(), counted[kind]) for kind in DRAWN[:4] if counted.get(kind)]
     told = ", ".join(f"{render.plural(count, kind)} (--type {kind})" for kind, count in drawn)
@@ -122,7 +123,6 @@ def _others(counted: dict[str, int]) -> list[str]:
 
 
 @reads
-@click.argument("ref")
 def history(memory: Memory, ref: str) -> Told:
     """Each one with the time it speaks of, the time it was believed, and what it was: put, amended,
     corrected, retired, quarantined, confirmed, restored. Between them, the stages that sleep gave it
@@ -136,33 +136,26 @@ def history(memory: Memory, ref: str) -> Told:
 
 
 @reads
-@click.argument("a")
-@click.argument("b", required=False)
-def diff(memory: Memory, a: str, b: str | None) -> Told:
+def diff(memory: Memory, a: str, b: str | None = None) -> Told:
     """A and B are times, or hashes that a world has had. Without B: until now.
 
     Example:
       worldline diff 2026-03-01 2026-03-06
     """
-    found = memory.diff(a, b)
-    offsets = offsets_of(memory.handle, (*found.added, *found.removed))
+    found, lines = seen(memory, memory.diff(a, b), render.diff)
     then = [f"({told})" for told in _unknown_then(memory, a, b)]
-    return found, [*(list(render.diff(found, offsets)) or ["nothing changed"]), *then]
+    return found, [*(list(lines) or ["nothing changed"]), *then]
 
 
 @reads
-@click.argument("ref")
 def why(memory: Memory, ref: str) -> Told:
     """Example:
     worldline why 3f2a91c0b7de
     """
-    found = memory.why(ref)
-    offsets = offsets_of(memory.handle, (found.node, *(reason.node for reason in found.reasons)))
-    return found, render.why(found, offsets)
+    return seen(memory, memory.why(ref), render.why)
 
 
 @reads
-@click.argument("ref")
 @click.option("--type", "types", metavar="TYPE", multiple=True, help="Only along these edges; repeatable.")
 @click.option(
     "--way", type=click.Choice(["out", "in", "both"]), default="both", show_default=True,
@@ -177,8 +170,7 @@ def walk(memory: Memory, ref: str, types: tuple[str, ...], way: str, depth: int)
       worldline walk 3f2a91c0b7de --type relates_to --depth 2
       worldline walk 3f2a91c0b7de --type causes --way in
     """
-    found = memory.walk(ref, *types, way=way, depth=depth)
-    return found, render.subgraph(found, offsets_of(memory.handle, found.nodes))
+    return seen(memory, memory.walk(ref, *types, way=way, depth=depth), render.subgraph)
 
 
 @reads
@@ -200,9 +192,7 @@ def changes(memory: Memory, since: str | None) -> Told:
     """Example:
     worldline changes --since 2026-03-01 --json
     """
-    found = memory.changes(EARLIEST if since is None else since)
-    offsets = offsets_of(memory.handle, [c.item for c in found if isinstance(c.item, Node)])
-    return found, [render.change(item, offsets) for item in found if item.item.type != "Scope"]
+    return seen(memory, memory.changes(EARLIEST if since is None else since), render.changes)
 
 
 @reads
@@ -245,17 +235,14 @@ def recall(memory: Memory, question: str, plan: bool, metadata: dict[str, Any], 
     if (most := given["max_tokens"]) is None:
         lines = shown(memory, found, given["limit"])
         lines += [] if found.hits else _unknown_then(memory)
-        value: Any = _counted(found)
+        many = len(found.hits)  # named as the other doors do it
+        value: Any = {
+            "confidence": round(found.sure, 2), **render.plain(found), "found": many, "returned": many,
+        }  # fmt: skip
     else:
         lines = [visible(found.text) or f"(--max-tokens {most} is too small to show anything)"]
         value = partial(budget.answered, memory, found, given["limit"], most, explain=plan)
     return value, [*lines, *_explained(found)] if plan else lines
-
-
-def _counted(found: Recall) -> dict[str, Any]:
-    """An answer for programs, with the names that the other doors have for how sure it is and how much there is."""
-    many = len(found.hits)
-    return {"confidence": round(found.sure, 2), **render.plain(found), "found": many, "returned": many}
 
 
 def shown(memory: Memory, found: Recall, limit: int | None = None) -> list[str]:
@@ -285,61 +272,58 @@ def _explained(found: Recall) -> list[str]:
     lines = [f"  {visible(line)}" for line in found.trace]
     for hit in found.hits:
         lanes = ", ".join(f"{lane} {place}" for lane, place in hit.lanes.items())
-        factors = sorted(hit.factors.items(), key=lambda item: (-abs(item[1]), item[0]))[:6]
-        told = ", ".join(f"{name} {value:+.2f}" for name, value in factors)
+        told = ", ".join(f"{name} {value:+.2f}" for name, value in _heaviest(hit.factors)[:6])
         lines.append(
             f"  {render.short(hit.node.id)}  {hit.score:.2f} ({hit.points:.2f} points)  [{lanes}]  {told}"
         )
     return lines
 
 
+def _heaviest(factors: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(factors.items(), key=lambda item: (-abs(item[1]), item[0]))
+
+
 @reads
-@click.argument("topic")
 @_FROM
 @_TO
 @click.option("--limit", default=50, show_default=True, help="At most so many.")
 @click.option("--include-superseded", is_flag=True, help="Also what was withdrawn.")
-def timeline(memory: Memory, **given: Any) -> Told:
+def timeline(memory: Memory, topic: str, **given: Any) -> Told:
     """Example:
     worldline timeline "the move to Lisbon" --from 2026-01-01
     """
-    found = memory.timeline(**given)
-    offsets = offsets_of(memory.handle, (item.node for item in found))
-    lines = [_dated(item, offsets.get(item.node.id, 0)) for item in found]
-    return found, lines or ["nothing about that", *_unknown_then(memory)]
+    found, lines = seen(memory, memory.timeline(topic, **given), _days)
+    return found, list(lines) or ["nothing about that", *_unknown_then(memory)]
 
 
-def _dated(item: Dated, offset: int) -> str:
-    flag = f"  * {item.landmark}" if item.landmark else ""
-    because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
-    named = None if item.at in (item.said_at, item.node.valid.start) else "day"
-    at = render.date(item.at, named or item.node.precision, offset)[:16]
-    return f"{at:<16}  {render.line(item.node, offset)}{flag}{because}"
+def _days(found: Iterable[Dated], offsets: Mapping[str, int]) -> Iterator[str]:
+    for item in found:
+        flag = f"  * {item.landmark}" if item.landmark else ""
+        because = "".join(f"\n{'':<21}{render.one_line(told, 100)}" for told in item.causes)
+        named = None if item.at in (item.said_at, item.node.valid.start) else "day"
+        at = render.date(item.at, named or item.node.precision, offsets.get(item.node.id, 0))[:16]
+        yield f"{at:<16}  {render.line(item.node, offsets)}{flag}{because}"
 
 
 @reads
-@click.argument("topic")
 def density(memory: Memory, topic: str) -> Told:
     """Example:
     worldline density "Acme"
     """
-    found = memory.density(topic)
-    return found, _covered(found, offsets_of(memory.handle, found.starts))
+    return seen(memory, memory.density(topic), _covered)
 
 
-def _covered(found: Density, offsets: dict[str, int]) -> list[str]:
+def _covered(found: Density, offsets: Mapping[str, int]) -> Iterator[str]:
     if not found.nodes:
-        return ["nothing about that"]
+        yield "nothing about that"
+        return
     newest = "" if found.newest is None else f", newest {render.date(found.newest)}"
-    counts = {
-        "memory": found.nodes, "fact": found.facts, "source": found.sources, "open conflict": found.conflicts,
-    }  # fmt: skip
-    told = ", ".join(render.plural(count, noun) for noun, count in counts.items())
-    return [
-        f"{told}, {found.edges_per_node:g} edges a memory{newest}"
-        + (" (and more that was not walked)" if found.cut else ""),
-        *(f"  around {render.line(node, offsets.get(node.id, 0))}" for node in found.starts),
-    ]
+    told = render.counts(
+        memory=found.nodes, fact=found.facts, source=found.sources, open_conflict=found.conflicts
+    )
+    more = " (and more that was not walked)" if found.cut else ""
+    yield f"{told}, {found.edges_per_node:g} edges a memory{newest}{more}"
+    yield from (f"  around {render.line(node, offsets)}" for node in found.starts)
 
 
 @reads
@@ -356,22 +340,16 @@ def explain(memory: Memory, metadata: dict[str, Any], **given: Any) -> Told:
       worldline explain "Which tier does Acme have?" 3f2a91c0b7de
     """
     found = memory.explain(filters=metadata, **given)
-    return found, _lost(found)
-
-
-def _lost(found: Explanation) -> list[str]:
     lines = [render.line(found.node), f"  {found.lost_by or 'not lost'}: {visible(found.reason)}"]
     if found.lanes:
         lines.append("  " + ", ".join(f"{lane} {place or '–'}" for lane, place in found.lanes.items()))
-    factors = sorted(found.factors.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return [*lines, *(f"  {value:+.2f}  {name}" for name, value in factors)]
+    return found, [*lines, *(f"  {value:+.2f}  {name}" for name, value in _heaviest(found.factors))]
 
 
 # People and their days ----------------------------------------------------------------------------
 
 
 @reads
-@click.argument("name")
 @click.option("--all", "everything", is_flag=True, help="Every line of each kind.")
 def profile(memory: Memory, name: str, everything: bool) -> Told:
     """Attributes, style, relations, landmarks, and what led to what.
@@ -384,7 +362,7 @@ def profile(memory: Memory, name: str, everything: bool) -> Told:
       worldline profile Ana --as-of 2026-03-05
     """
     found = memory.profile(name)
-    most = None if everything else _SHOWN
+    most = None if everything else render.SHOWN
     ids = [one.fact for one in found.attributes[:most]] + [one.evidence for one in found.landmarks[:most]]
     places = _places(memory, [*ids, *(one.evidence for one in found.relations[:most])])
     return found, _told(found, most, places)
@@ -409,11 +387,8 @@ def _told(found: Profile, most: int | None, places: Mapping[str, int]) -> Iterat
 
 
 def _some(title: str, lines: list[str], most: int | None) -> Iterator[str]:
-    if lines:
-        yield title
-        yield from (f"  {line}" for line in lines[:most])
-    if most is not None and len(lines) > most:
-        yield f"  … and {len(lines) - most} more (--all)"
+    yield from ([title] if lines else [])
+    yield from render.first([f"  {line}" for line in lines], most, "--all")
 
 
 def _attribute(one: Attribute, places: Mapping[str, int]) -> str:
@@ -506,6 +481,6 @@ def _stretch(one: Episode, places: Mapping[str, int]) -> Iterator[str]:
     for landmark in one.landmarks:
         yield f"{'':<19}  {_milestone(landmark, places)}"
     for node in one.texts:
-        yield f"  {render.line(node, places.get(node.id, 0))}"
+        yield f"  {render.line(node, places)}"
     if not one.texts:
         yield f"{'':<19}  from {render.short(one.opens)} to {render.short(one.closes)}; --read shows them"

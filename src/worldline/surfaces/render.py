@@ -46,6 +46,8 @@ def plain(value: Any, name: str = "", offsets: Mapping[str, int] = {}, offset: i
         here = offsets.get(value.id, 0) if isinstance(value, model.Node) else getattr(value, "utc_offset", 0)
         fields = [f for f in value.__struct_fields__ if f not in HIDDEN]
         return {f: plain(getattr(value, f), f, offsets, here if f in SPOKEN else 0) for f in fields}
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, tuple | list):
         return [plain(item, name, offsets, offset) for item in value]
     if isinstance(value, dict):
@@ -82,11 +84,6 @@ def json_text(value: Any) -> str:
     return text if text.isprintable() else _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", text)
 
 
-def emit_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    click.echo(json_text(plain(value)))
-
-
 def spelled(type_: str) -> str:
     """A type of memory as it is written, whatever the case: `fact` is Fact."""
     return next((name for name in NODE_TYPES if name.lower() == type_.lower()), type_)
@@ -104,6 +101,18 @@ def plural(count: int, noun: str) -> str:
     """A count with its noun: 1 turn, 3 memories."""
     one = noun if not noun.endswith("y") else noun[:-1] + "ie"
     return f"{count:,} {noun if count == 1 else one + 's'}"
+
+
+def counts(**found: int) -> str:
+    """Each count with its noun, in a row."""
+    return ", ".join(plural(count, noun.replace("_", " ")) for noun, count in found.items())
+
+
+def first(lines: Sequence[str], most: int | None, rest: str = "--json lists all") -> Iterable[str]:
+    """So many of the lines, and how many more there are."""
+    yield from lines[:most]
+    if most is not None and len(lines) > most:
+        yield f"  … and {len(lines) - most:,} more ({rest})"
 
 
 def one_line(text: str, width: int = 72) -> str:
@@ -173,12 +182,13 @@ def when(node: model.Node, offset: int = 0) -> str:
     return "" if held == "always" else f"  [{held}]"
 
 
-def line(node: model.Node, offset: int = 0) -> str:
-    """A memory on one line."""
+def line(node: model.Node, offsets: Mapping[str, int] = {}) -> str:
+    """A memory on one line; what was said has the day of the place where it was said."""
     why = f": {one_line(node.reason)}" if node.status == "quarantined" and node.reason else ""
     status = f"  ({node.status}{why})" if node.status != "believed" else ""
     notes = "".join("  ! " + click.style(visible(note), fg="red") for note in node.notes)
-    return f"{short(node.id)}  {node.type:<9} {title(node)}{when(node, offset)}{status}{notes}"
+    held = when(node, offsets.get(node.id, 0))
+    return f"{short(node.id)}  {node.type:<9} {title(node)}{held}{status}{notes}"
 
 
 def whole(node: model.Node) -> Iterable[str]:
@@ -209,15 +219,11 @@ def edge_line(edge: model.Edge, names: dict[str, str]) -> str:
     ends = [visible(names.get(end, "")) or short(end) for end in (edge.src, edge.dst)]
     as_long_as_told = edge.type in ("fact", "refers_to") and edge.valid.end >= LATEST
     held = "" if as_long_as_told else f"  [{span(edge.valid)}]"
-    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{_inferred(edge, names)}"
-
-
-def _inferred(edge: model.Edge, names: dict[str, str]) -> str:
-    """Says of a derived edge that it is one, and what it goes through."""
-    if edge.made != "inferred":
-        return ""
-    through = [visible(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
-    return click.style(f"  (inferred{' through ' + ', '.join(through) if through else ''})", dim=True)
+    inferred = ""
+    if edge.made == "inferred":
+        through = [visible(names.get(end, "")) or end[:12] for end in edge.metadata.get("through", ())]
+        inferred = f"  (inferred{' through ' + ', '.join(through) if through else ''})"
+    return f"  {ends[0]} —{relation(edge)}→ {ends[1]}{held}{inferred and click.style(inferred, dim=True)}"
 
 
 def receipt(done: model.Receipt) -> Iterable[str]:
@@ -229,9 +235,7 @@ def receipt(done: model.Receipt) -> Iterable[str]:
     lines = [visible(told(change)) for change in _fullest(done.changes)]
     lines += [f"merge proposal {short(id_)}: accept or reject it with `merges`" for id_ in done.proposals]
     lines = [told_ for told_ in dict.fromkeys(lines) if told_ != "ended" or len(lines) == 1]
-    yield from (f"  {line_}" for line_ in lines[:SHOWN])
-    if len(lines) > SHOWN:
-        yield f"  … and {len(lines) - SHOWN} more (--json lists all)"
+    yield from first([f"  {line_}" for line_ in lines], SHOWN)
     if done.redacted:
         yield f"  redacted: {', '.join(dict.fromkeys(done.redacted))}"
     if done.changed and not done.dry_run:
@@ -275,7 +279,7 @@ def diff(found: model.Diff, offsets: Mapping[str, int]) -> Iterable[str]:
     names = called((*found.added, *found.removed, *(new for _, new in found.changed)))
     for sign, colour, nodes in (("+ ", "green", found.added), ("- ", "red", found.removed)):
         shown = [node for node in nodes if node.type != "Scope"]
-        yield from (click.style(sign, fg=colour) + line(node, offsets.get(node.id, 0)) for node in shown)
+        yield from (click.style(sign, fg=colour) + line(node, offsets) for node in shown)
     for old, new in found.changed:
         yield f"~ {line(old)}"
         yield f"→ {line(new)}"
@@ -285,12 +289,12 @@ def diff(found: model.Diff, offsets: Mapping[str, int]) -> Iterable[str]:
 
 def why(found: model.Why, offsets: Mapping[str, int]) -> Iterable[str]:
     """The path from a belief to the words it rests on."""
-    yield line(found.node, offsets.get(found.node.id, 0))
+    yield line(found.node, offsets)
     for reason in found.reasons:
         words = ""
         if reason.span:
             words = f"  “{one_line(reason.node.content[slice(*reason.span)])}”"
-        told_by = line(reason.node, offsets.get(reason.node.id, 0))
+        told_by = line(reason.node, offsets)
         yield f"{'  ' * reason.depth}{IN_WORDS.get(reason.via, reason.via)}: {told_by}{words}"
     if found.node.type == "Turn":
         yield "  these are the words themselves" + (
@@ -303,7 +307,7 @@ def why(found: model.Why, offsets: Mapping[str, int]) -> Iterable[str]:
 
 def subgraph(found: model.Subgraph, offsets: Mapping[str, int]) -> Iterable[str]:
     """Nodes, then the edges among them."""
-    yield from (line(node, offsets.get(node.id, 0)) for node in found.nodes)
+    yield from (line(node, offsets) for node in found.nodes)
     names = called(found.nodes)
     yield from (edge_line(edge, names) for edge in found.edges)
 
@@ -321,15 +325,13 @@ def conflicts(found: Iterable[model.Contradiction]) -> Iterable[str]:
                 yield f"      {date(said.said_at)} {visible(said.speaker)}{where}: {one_line(said.text)}"
 
 
-def change(item: model.Change, offsets: Mapping[str, int]) -> str:
-    """One line of the feed."""
-    sign = "+" if item.action == "believed" else "-"
-    told = (
-        line(item.item, offsets.get(item.item.id, 0))
-        if isinstance(item.item, model.Node)
-        else edge_line(item.item, {}).strip()
-    )
-    return f"{date(item.known_at):<19} {sign} {told}"
+def changes(found: Iterable[model.Change], offsets: Mapping[str, int]) -> Iterable[str]:
+    """The feed, a line each."""
+    for item in found:
+        of, sign = item.item, "+" if item.action == "believed" else "-"
+        told = line(of, offsets) if isinstance(of, model.Node) else edge_line(of, {}).strip()
+        if of.type != "Scope":
+            yield f"{date(item.known_at):<19} {sign} {told}"
 
 
 def proposal(item: model.Proposal, names: dict[str, str]) -> str:
@@ -341,9 +343,6 @@ def proposal(item: model.Proposal, names: dict[str, str]) -> str:
 
 def verification(found: model.Verification) -> Iterable[str]:
     """What was checked, and what is wrong."""
-    counts = {
-        "memory": found.nodes, "edge": found.edges, "world": found.worlds, "changeset": found.changesets,
-    }  # fmt: skip
-    told = ", ".join(plural(n, noun) for noun, n in counts.items())
+    told = counts(memory=found.nodes, edge=found.edges, world=found.worlds, changeset=found.changesets)
     yield f"{'ok' if found.ok else 'DAMAGED'}: {told}"
     yield from (f"  {item.where}: {item.what}" for item in found.damage)

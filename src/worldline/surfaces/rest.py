@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -18,7 +18,6 @@ from worldline import __version__, model
 from worldline.clock import EARLIEST, instant
 from worldline.errors import InvalidInput
 from worldline.memory import Memory
-from worldline.query import Query
 from worldline.read.history import mark_after
 from worldline.read.profile import Context as Briefing
 from worldline.read.profile import Episode, Profile
@@ -68,10 +67,6 @@ class FollowStep(Body):
     way: Way = "out"
     depth: int = 1
 
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.follow(*self.types, way=self.way, depth=self.depth)
-
 
 class WhereStep(Body):
     """Keep what fits."""
@@ -82,10 +77,6 @@ class WhereStep(Body):
     contains: str | None = None
     metadata: model.Metadata = field(default_factory=dict)
 
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.where(tuple(self.type) or None, self.name, self.kind, self.contains, self.metadata)
-
 
 class ConnectedStep(Body):
     """Keep what has an edge."""
@@ -94,10 +85,6 @@ class ConnectedStep(Body):
     to: list[str] = field(default_factory=list)
     way: Way = "both"
     absent: bool = False
-
-    def on(self, made: Query) -> Query:
-        """The query with this step."""
-        return made.where_connected(self.type, *self.to, way=self.way, absent=self.absent)
 
 
 class QueryStep(Body):
@@ -132,19 +119,19 @@ Counted = shape("Counted: How many.", count=int)
 Problem = shape("Problem: An error.", type=str, title=str, status=int, detail=str)
 
 
-class WorldHash(Struct):
-    """A world and its hash."""
-
-    hash: str
-    node: model.Node
-
-
 class NamedProposal(Struct):
     """A proposal with the names of its ends."""
 
     proposal: model.Proposal
     a_name: str
     b_name: str
+
+
+class WorldHash(Struct):
+    """A world and its hash."""
+
+    hash: str
+    node: model.Node
 
 
 Worlds = shape("Worlds: The hash of everything, and every world.", hash=str, worlds=list[WorldHash])
@@ -179,7 +166,7 @@ def context(
     about: Annotated[str, Meta(description="A user of this memory, or a name in it [the user].")]
     | None = None,
     max_tokens: Annotated[int, Meta(ge=20, le=100_000, description="Budget of the text.")] = 800,
-) -> Any:
+) -> Briefing:
     """What to know before a session begins: who the user is, what they asked for, what comes up, holds and
     changed; each line with the id of its memory."""
     return memory.context(about, max_tokens=max_tokens)
@@ -202,7 +189,7 @@ def walk_answer(memory: Memory, question: str, limit: Annotated[int, Meta(ge=1, 
 def load(memory: Memory, notes: list[LoadNote], links: Sequence[LoadLink] = ()) -> model.Receipt:
     """Stores many notes and links as one changeset."""
     return memory.load(
-        [NoteToLoad(**given(note)) for note in notes], [LinkToLoad(**given(link)) for link in links]
+        [NoteToLoad(**given(one)) for one in notes], [LinkToLoad(**given(one)) for one in links]
     )
 
 
@@ -267,10 +254,15 @@ def query(
     made = made.seeds(*seeds) if seeds else made
     made = made if text is None else made.text(text)
     for step in steps:
-        parts = [part for part in (step.follow, step.where, step.connected) if part is not None]
-        if len(parts) != 1:
-            raise InvalidInput("a step has exactly one of: follow, where, connected")
-        made = parts[0].on(made)
+        match [part for part in (step.follow, step.where, step.connected) if part is not None]:
+            case [FollowStep(types, way, depth)]:
+                made = made.follow(*types, way=way, depth=depth)
+            case [WhereStep(type, name, kind, contains, metadata)]:
+                made = made.where(tuple(type) or None, name, kind, contains, metadata)
+            case [ConnectedStep(type, to, way, absent)]:
+                made = made.where_connected(type, *to, way=way, absent=absent)
+            case _:
+                raise InvalidInput("a step has exactly one of: follow, where, connected")
     made = made.within(within) if within else made
     made = made.during(*during) if during else made
     made = made.include_superseded() if include_superseded else made
@@ -287,7 +279,7 @@ def changes(memory: Memory, since: Time | None = None, limit: Many = 200, page: 
 
 def merges(
     memory: Memory, status: Literal["pending", "accepted", "rejected", "undone", "all"] = "pending"
-) -> Any:
+) -> list[NamedProposal]:
     """Merge proposals, with the names of both ends."""
     found = memory.merges(None if status == "all" else status)
     return [NamedProposal(p, *(memory.get(end, exact=True).name for end in (p.a, p.b))) for p in found]
@@ -295,7 +287,10 @@ def merges(
 
 def worlds(memory: Memory) -> Any:
     """Every world with its hash, and the hash of everything."""
-    return {"hash": memory.hash(), "worlds": [WorldHash(hash_, node) for node, hash_ in memory.worlds()]}
+    return {
+        "hash": memory.hash(),
+        "worlds": [WorldHash(hash=hash_, node=node) for node, hash_ in memory.worlds()],
+    }
 
 
 def hash_(memory: Memory, ref: Ref | None = None) -> Any:
@@ -321,14 +316,9 @@ def forget(
     return memory.forget(ids or None, scope=scope, before=before, confirm=confirm, dry_run=dry_run)
 
 
-def reindex(memory: Memory) -> dict[str, int]:
+def reindex(memory: Memory) -> Any:
     """Makes words, descriptions and labels anew from the texts; how many, and how many vectors were dropped."""
-    return memory.reindex()._asdict()
-
-
-def ailments(memory: Memory) -> list[dict[str, str]]:
-    """What is wrong with the store that can be seen at once, each with the command that mends it."""
-    return [one._asdict() for one in memory.ailments()]
+    return memory.reindex()
 
 
 def scopes(memory: Memory) -> dict[str, list[str]]:
@@ -376,7 +366,10 @@ class Route(NamedTuple):
 def _route(
     where: str, does: str | Callable[..., Any], *gives: Any, body: str = "", without: Sequence[str] = (), name: str = ""
 ) -> Route:  # fmt: skip
-    """A function, or a verb of `Memory`, at a path; `body` is the name and description of what it takes."""
+    """A function, or a verb of `Memory`, at a path; `body` is the name and description of what it takes.
+
+    What it gives is what its signature says, where that says more than that it is something.
+    """
     run = getattr(Memory, does) if isinstance(does, str) else does
     title, _, doc = body.partition(": ")
     takes = verbs.taken(run, name=title, does=doc, without=without)
@@ -385,7 +378,15 @@ def _route(
     def answer(memory: Memory, asked: Any) -> Any:
         return run(memory, **given(asked))
 
+    gives = gives or tuple(one for one in [_returned(run)] if one is not Any)
     return Route(method, path, name or run.__name__.rstrip("_"), verbs.told(run), answer, takes, gives)
+
+
+def _returned(run: Callable[..., Any]) -> Any:
+    try:
+        return get_type_hints(run)["return"]
+    except NameError:  # named for type checkers only
+        return Any
 
 
 _NOTHING = "Body: What is asked; nothing, here."
@@ -393,45 +394,39 @@ _ENDED = "EndEdge: An edge that ends."
 
 ROUTES = (
     _route("POST /v1/recall", recall, Answered, body="RecallBody: A question."),
-    _route("POST /v1/context", context, Briefing, body="ContextBody: What to know first."),
+    _route("POST /v1/context", context, body="ContextBody: What to know first."),
     _route("POST /v1/walk", walk_answer, Walked, body="WalkAnswer: A question of several hops."),
-    _route("POST /v1/remember", "remember", model.Receipt),
-    _route("POST /v1/resume", "resume", list[model.Receipt]),
-    _route("POST /v1/facts", "fact", model.Receipt),
-    _route("POST /v1/notes", "note", model.Receipt, without=("expires",)),
-    _route("POST /v1/load", load, model.Receipt, body="Load: Many notes and links."),
-    _route("POST /v1/undo", undo, model.Receipt, body="Undo: The known times of a receipt."),
+    _route("POST /v1/remember", "remember"),
+    _route("POST /v1/resume", "resume"),
+    _route("POST /v1/facts", "fact"),
+    _route("POST /v1/notes", "note", without=("expires",)),
+    _route("POST /v1/load", load, body="Load: Many notes and links."),
+    _route("POST /v1/undo", undo, body="Undo: The known times of a receipt."),
     _route(
         "POST /v1/forget",
         forget,
-        Forgotten,
         body="ForgetBody: What to erase: memories, or what a scope holds, or what is older than a moment.",
     ),
     _route("POST /v1/reindex", reindex, dict[str, int], body=_NOTHING),
-    _route("GET /v1/ailments", ailments, list[dict[str, str]]),
+    _route("GET /v1/ailments", "ailments", list[dict[str, str]]),
     _route("POST /v1/flush", flush, Counted, body=_NOTHING),
-    _route("POST /v1/links", "link", model.Receipt),
-    _route("GET /v1/links", "edge", model.Edge),
-    _route("POST /v1/links/retire", retire_edge, model.Receipt, body=_ENDED),
-    _route("POST /v1/links/correct", correct_edge, model.Receipt, body=_ENDED),
-    _route("GET /v1/memories", "list", model.Page),
-    _route("GET /v1/memories/{ref}", "get", model.Node),
-    _route("GET /v1/memories/{ref}/history", "history", list[model.Version]),
-    _route("GET /v1/memories/{ref}/why", "why", model.Why),
+    _route("POST /v1/links", "link"),
+    _route("GET /v1/links", "edge"),
+    _route("POST /v1/links/retire", retire_edge, body=_ENDED),
+    _route("POST /v1/links/correct", correct_edge, body=_ENDED),
+    _route("GET /v1/memories", "list"),
+    _route("GET /v1/memories/{ref}", "get"),
+    _route("GET /v1/memories/{ref}/history", "history"),
+    _route("GET /v1/memories/{ref}/why", "why"),
     _route("GET /v1/memories/{ref}/walk", walk, model.Subgraph),
-    _route("GET /v1/memories/{ref}/same", "equivalence_class", list[model.Node], name="same"),
+    _route("GET /v1/memories/{ref}/same", "equivalence_class", name="same"),
     _route("GET /v1/memories/{ref}/identity", identity, IdentityOf),
-    _route("POST /v1/memories/{ref}/amend", "amend", model.Receipt),
-    _route("POST /v1/memories/{ref}/correct", "correct", model.Receipt),
-    _route("POST /v1/memories/{ref}/retire", "retire", model.Receipt),
-    _route("POST /v1/memories/{ref}/confirm", "confirm", model.Receipt),
-    _route("POST /v1/memories/{ref}/quarantine", "quarantine", model.Receipt),
-    _route(
-        "POST /v1/memories/{ref}/split",
-        split,
-        model.Receipt,
-        body="SplitBody: Mentions that belong to somebody else.",
-    ),
+    _route("POST /v1/memories/{ref}/amend", "amend"),
+    _route("POST /v1/memories/{ref}/correct", "correct"),
+    _route("POST /v1/memories/{ref}/retire", "retire"),
+    _route("POST /v1/memories/{ref}/confirm", "confirm"),
+    _route("POST /v1/memories/{ref}/quarantine", "quarantine"),
+    _route("POST /v1/memories/{ref}/split", split, body="SplitBody: Mentions that belong to somebody else."),
     _route(
         "POST /v1/query",
         query,
@@ -439,30 +434,30 @@ ROUTES = (
         QueryPlan,
         body="QueryBody: A query: where to start, then steps.",
     ),
-    _route("GET /v1/diff", "diff", model.Diff),
+    _route("GET /v1/diff", "diff"),
     _route("GET /v1/changes", changes, FeedPage),
-    _route("GET /v1/merges", merges, list[NamedProposal]),
-    _route("POST /v1/merges/{proposal}/accept", "accept_merge", model.Receipt),
-    _route("POST /v1/merges/{proposal}/reject", "reject_merge", model.Receipt),
-    _route("POST /v1/merges/{proposal}/undo", "undo_merge", model.Receipt),
+    _route("GET /v1/merges", merges),
+    _route("POST /v1/merges/{proposal}/accept", "accept_merge"),
+    _route("POST /v1/merges/{proposal}/reject", "reject_merge"),
+    _route("POST /v1/merges/{proposal}/undo", "undo_merge"),
     _route("GET /v1/worlds", worlds, Worlds),
     _route("GET /v1/hash", hash_, Hash),
-    _route("GET /v1/scopes", scopes, dict[str, list[str]]),
+    _route("GET /v1/scopes", scopes),
     _route("GET /v1/span", span_),
     _route("GET /v1/stats", "stats"),
-    _route("GET /v1/readers", "readers", dict[str, int]),
+    _route("GET /v1/readers", "readers"),
     _route("POST /v1/reread", "reread", Reread),
     _route("GET /v1/verify", verify, model.Verification),
-    _route("GET /v1/timeline", "timeline", list[model.Dated]),
-    _route("GET /v1/density", "density", model.Density),
-    _route("POST /v1/explain", "explain", model.Explanation),
+    _route("GET /v1/timeline", "timeline"),
+    _route("GET /v1/density", "density"),
+    _route("POST /v1/explain", "explain"),
     _route("POST /v1/sleep", "consolidate"),
-    _route("POST /v1/memories/{ref}/feedback", "feedback", model.Receipt),
-    _route("POST /v1/memories/{ref}/pin", "pin", model.Receipt),
-    _route("POST /v1/memories/{ref}/unpin", "unpin", model.Receipt),
+    _route("POST /v1/memories/{ref}/feedback", "feedback"),
+    _route("POST /v1/memories/{ref}/pin", "pin"),
+    _route("POST /v1/memories/{ref}/unpin", "unpin"),
     _route("GET /v1/people/{who}", "profile", Profile),
     _route("GET /v1/episodes", "episodes", list[Episode]),
-    _route("GET /v1/conflicts", "conflicts", list[model.Contradiction]),
+    _route("GET /v1/conflicts", "conflicts"),
 )
 
 
@@ -556,9 +551,6 @@ def _bound(name: str) -> dict[str, Any]:
 
 
 def _in_query(name: str, part: Any, required: bool = False) -> dict[str, Any]:
-    made = (
-        {"content": {"application/json": {"schema": part}}}
-        if part.get("type") == "object"
-        else {"schema": part}
-    )
-    return {"name": name, "in": "query", "required": required, **made}
+    schema = {"schema": part}
+    written = {"content": {"application/json": schema}} if part.get("type") == "object" else schema
+    return {"name": name, "in": "query", "required": required, **written}

@@ -16,7 +16,6 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from worldline.consolidate.run import Report
 from worldline.errors import Refused, WorldlineError
 from worldline.memory import Memory
 from worldline.model import Scope
@@ -129,7 +128,6 @@ def _require(module: str, extra: str) -> None:
 
 
 @alone
-@click.argument("tenant")
 @click.option(
     "--tokens", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
     help="The tokens file of `worldline serve`; it is made if it is not there.",
@@ -179,23 +177,18 @@ def watch(memory: Memory, minutes: float) -> Iterator[None]:
 
 def _watch(memory: Memory, minutes: float, over: threading.Event) -> None:
     log = logging.getLogger("worldline")
+
+    def progress(*_: Any) -> None:
+        if over.is_set():
+            raise _Woken
+
     while not over.wait(60 * minutes):
         try:
             for tenant in memory.handle.store.tenants():
-                night(memory, tenant, over)
+                Memory(replace(memory.handle, tenant=tenant)).consolidate(progress=progress)
         except _Woken:
             return
         except WorldlineError as error:
             log.warning("sleep was disturbed and goes on at the next time: %s", error)
         except Exception:
             log.exception("sleep failed; it is tried again at the next time")
-
-
-def night(memory: Memory, tenant: str, over: threading.Event) -> Report:
-    """One tenant's sleep, ended between two passes when `over` is set."""
-
-    def progress(*_: Any) -> None:
-        if over.is_set():
-            raise _Woken
-
-    return Memory(replace(memory.handle, tenant=tenant)).consolidate(progress=progress)

@@ -34,7 +34,7 @@ _FACT = "subject relation object since until ended"
 def _tool(verb: str, takes: str, required: str = "", does: str = "", *, at: bool = False, **more: Any) -> Any:
     """A verb as a tool: these of its parameters, and what is to be said of them apart."""
     run = getattr(Memory, verb)
-    schema = schema_of(taken(run, only=takes.split()), brief=True)
+    schema = schema_of(taken(run, only=takes.split()))
     properties = {
         name: {**schema["properties"].get(name, {}), **more.get(name, {})} for name in takes.split()
     }
@@ -99,19 +99,16 @@ def schemas(style: Literal["openai", "anthropic"] = "openai") -> list[dict[str, 
 def call(memory: Memory, name: str, arguments: str | Mapping[str, Any]) -> str:
     """Carries a tool call out; the answer is JSON text, also where it failed."""
     try:
-        return _json(_answer(memory.as_agent(), name, _checked(name, arguments)))
-    except KeyError:
-        return _json({"error": f"there is no tool {name!r}; the tools are: {', '.join(_VERBS)}"})
+        answer = _answer(memory.as_agent(), name, _checked(name, arguments))
     except (WorldlineError, ValueError, TypeError) as error:
-        return _json({"error": str(error)})
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(plain(value)).decode()
+        answer = {"error": str(error)}
+    return orjson.dumps(plain(answer)).decode()
 
 
 def _checked(name: str, arguments: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, known by name; a model's empty text for something optional means nothing."""
+    if name not in _VERBS:
+        raise ValueError(f"there is no tool {name!r}; the tools are: {', '.join(_VERBS)}")
     given = orjson.loads(arguments or "{}") if isinstance(arguments, str) else arguments
     if not isinstance(given, Mapping):
         raise ValueError("the arguments must be a JSON object")

@@ -48,13 +48,18 @@ class Body(Struct, kw_only=True, forbid_unknown_fields=True):
     """What is asked; nothing, here."""
 
 
-class Binding(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+class ScopeOf(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A scope: the kinds that are set must all fit."""
 
     user: str | None = None
     agent: str | None = None
     app: str | None = None
     run: str | None = None
+
+
+class Binding(ScopeOf, kw_only=True):
+    """Whose memory and from which moment: options of the shell, and query parameters of every route."""
+
     session: str | None = None
     world: str | None = None
     valid_at: str | None = None
@@ -244,20 +249,17 @@ _INTERVAL: Schema = {
 }
 
 
-def schema_of(type_: Any, *, brief: bool = False) -> Schema:
-    """The schema of one class, itself at the root; `brief` leaves out titles and nulls."""
+def schema_of(type_: Any) -> Schema:
+    """The schema of one class, itself at the root, without titles and nulls."""
     (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
     name = root["$ref"].rsplit("/", 1)[1]
-    schema = dict(parts.pop(name))
-    if parts:
-        schema["$defs"] = parts
-    found: Schema = _brief(schema) if brief else schema
+    found: Schema = _brief({**parts.pop(name), **({"$defs": parts} if parts else {})})
     return found
 
 
 def outline(type_: Any) -> Schema:
     """What a result has in it, without what its parts have in theirs: enough to know where to look."""
-    parts = schema_of(type_, brief=True).get("properties", {})
+    parts = schema_of(type_).get("properties", {})
     kinds = {name: part.get("type", "object" if "$ref" in part else None) for name, part in parts.items()}
     return {
         "type": "object",
@@ -271,13 +273,12 @@ def _brief(schema: Any) -> Any:
         return [_brief(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    choices = schema.get("anyOf", ())
-    if choices and all(choice.keys() == {"type"} for choice in choices) and len(choices) > 2:
-        named = [choice["type"] for choice in choices if choice["type"] not in ("null", "integer")]
-        schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, "type": named}
+    choices, rest = schema.get("anyOf", ()), {k: x for k, x in schema.items() if k != "anyOf"}
     kept = [choice for choice in choices if choice != {"type": "null"}]
-    if len(choices) == 2 and len(kept) == 1:
-        schema = {**{k: x for k, x in schema.items() if k != "anyOf"}, **kept[0]}
+    if len(choices) > 2 and all(choice.keys() == {"type"} for choice in choices):
+        schema = {**rest, "type": [choice["type"] for choice in kept if choice["type"] != "integer"]}
+    elif len(choices) == 2 and len(kept) == 1:
+        schema = {**rest, **kept[0]}
     return {
         key: {name: _brief(part) for name, part in value.items()}
         if key in ("properties", "$defs")

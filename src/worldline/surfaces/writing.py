@@ -82,20 +82,17 @@ def note(memory: Memory, **given: Any) -> Told:
 
 
 @writes
-@click.argument("src")
-@click.argument("type")
-@click.argument("dst")
 @held
 @click.option("--predicate", metavar="NAME", help="For an edge of type fact: what it says.")
 @labelled
-def link(memory: Memory, **given: Any) -> Told:
+def link(memory: Memory, src: str, type: str, dst: str, **given: Any) -> Told:
     """The edge's type is a program: `supersedes` ends the memory it points at, `same_as` stages a
     merge, `contains` makes a world. A refused edge leaves nothing behind.
 
     Example:
       worldline link 3f2a91c0b7de relates_to 77ab01c3d9e4
     """
-    return memory.link(**given)
+    return memory.link(src, type, dst, **given)
 
 
 @writes
@@ -151,7 +148,6 @@ def retire(memory: Memory, ref: tuple[str, ...], **given: Any) -> Told:
 
 
 @writes
-@click.argument("ref")
 @_REASON
 def quarantine(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> Told:
     """What rests on it alone is kept back with it. `confirm` releases it.
@@ -163,7 +159,6 @@ def quarantine(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> T
 
 
 @writes
-@click.argument("ref")
 @_REASON
 def confirm(memory: Memory, ref: str, reason: str | None, dry_run: bool) -> Told:
     """What is kept back is listed by `worldline list --include-quarantined`, with --type for facts.
@@ -216,7 +211,6 @@ def _edge(memory: Memory, parts: tuple[str, ...]) -> Any:
 
 
 @tends
-@click.argument("ref")
 @click.argument("verdict", type=click.Choice(["useful", "wrong"]))
 def feedback(memory: Memory, ref: str, verdict: Verdict) -> Told:
     """It counts from the next `sleep` on: useful things stay warm and come back from the archive, wrong
@@ -229,7 +223,6 @@ def feedback(memory: Memory, ref: str, verdict: Verdict) -> Told:
 
 
 @writes
-@click.argument("ref")
 @click.option("--remove", is_flag=True, help="Take the pin out.")
 @click.option("--reason", metavar="TEXT", default="pinned by the user", help="Why; kept with the pin.")
 def pin(memory: Memory, ref: str, remove: bool, reason: str, dry_run: bool) -> Told:
@@ -241,7 +234,6 @@ def pin(memory: Memory, ref: str, remove: bool, reason: str, dry_run: bool) -> T
 
 
 @tends
-@click.argument("scorer")
 @click.option("--drop", is_flag=True, help="SCORER is a name: take it and its scores away.")
 def score(memory: Memory, scorer: str, drop: bool) -> Told:
     """SCORER is module:attribute of a `worldline.Scorer`, looked for in the current folder too. Its
@@ -322,11 +314,11 @@ def _ask(counted: Forgotten) -> None:
 
 def _told(done: Forgotten) -> Iterator[str]:
     would = "would be erased" if done.dry_run else "erased"
-    counts = {
-        "memory": done.memories, "fact": done.facts, "entity": done.entities, "name": done.names,
-        "derived text": done.derived, "vector": done.vectors,
-    }  # fmt: skip
-    yield f"{', '.join(render.plural(n, noun) for noun, n in counts.items())} {would}"
+    told = render.counts(
+        memory=done.memories, fact=done.facts, entity=done.entities, name=done.names, derived_text=done.derived,
+        vector=done.vectors,
+    )  # fmt: skip
+    yield f"{told} {would}"
     if done.shared:
         yield f"{done.shared:,} that others have said too stay theirs"
     for copy in done.backups:
