@@ -576,7 +576,12 @@ def test_a_wording_of_several_words_falls_into_its_family(text: str, slot: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["Dogs like bones.", "I can host Fortnite evenings.", "Here's a picture of Bo.", "I will try the 3 of them."],
+    [
+        "Dogs like bones.",
+        "I can host Fortnite evenings.",
+        "Here's a picture of Bo.",
+        "I will try the 3 of them.",
+    ],
 )
 def test_what_anybody_might_say_is_not_kept_word_for_word(text: str) -> None:
     """What is so of all of a kind, might be, or is shown is nothing that holds."""

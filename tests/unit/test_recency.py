@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from worldline.read.cues import ask
-from worldline.read.recency import RIVALS, Succession, in_time, outdated, tense
+from worldline.read.recency import RIVALS, Succession, in_time, is_overtaken, outdated, tense
 from worldline.read.score import DAY, Corpus, Turn, score
 from worldline.rules.describe import describe
 from worldline.store.search import Drawn
@@ -20,10 +20,8 @@ SAID = 1_700_000_000_000_000
 NOTHING: dict[int, float] = {}
 
 
-def order(
-    question: str, *texts: tuple[str, str, int], replaced=None, turned=False, succession=None, told=NOTHING
-) -> list[int]:
-    """The keys of these turns (text, speaker, day), best first; the first (or last) one has the highest score."""
+def ranked(question: str, *texts: tuple[str, str, int], turned=False):
+    """A question, its board, and the places of these turns (text, speaker, day); the first (or last) one leads."""
     turns = [
         Turn(
             key,
@@ -41,9 +39,17 @@ def order(
     board = score(asked, turns, Corpus(50, 9.0, dict.fromkeys(asked.terms, 2)))
     places = sorted(range(len(turns)), reverse=turned)
     board = replace(board, scores=np.array([-0.5 * places.index(at) for at in range(len(turns))]))
+    return asked, board, places
+
+
+def order(
+    question: str, *texts: tuple[str, str, int], replaced=None, turned=False, succession=None, told=NOTHING
+) -> list[int]:
+    """The keys of the turns, best first."""
+    asked, board, places = ranked(question, *texts, turned=turned)
     together = succession and Succession(succession, told)
     found = in_time(asked, board, places, replaced or {}, succession=together)
-    return [turns[at].key for at in found]
+    return [board.turns[at].key for at in found]
 
 
 def _role(who: str) -> str:
@@ -284,3 +290,17 @@ def test_what_happened_once_is_told_by_a_later_text_only_if_that_tells_it() -> N
 
     assert order(question, *happened, succession=lambda *_: 4.0, told={2: 1.0})[0] == 2
     assert order(question, *happened, succession=lambda *_: 4.0, told={2: -3.0})[0] == 1
+
+
+@pytest.mark.parametrize(("reading", "over"), [(4.0, True), (-0.5, True), (-4.0, False), (None, False)])
+def test_what_may_be_over_is_no_answer_though_it_leads(reading: float | None, over: bool) -> None:
+    """The text that leads answers only where none that was said later reads as likely as one in four to do so."""
+    told = (BAKERY, "user", 1), (FRANKFURT, "user", 2)
+
+    def is_over(question: str, key: int) -> bool:
+        asked, board, places = ranked(question, *told)
+        return is_overtaken(asked, board, places, key, succession=Succession(lambda *_: reading))
+
+    assert is_over("Where do I live?", 1) is over
+    assert not is_over("Where do I live?", 2), "nothing was said after it"
+    assert not is_over("Where did I live before?", 1)

@@ -213,11 +213,20 @@ def is_overtaken(
     chosen: bool = False,
     succession: Succession | None = None,
 ) -> bool:
-    """Whether what leads is a newer version of this turn, so that its value may be over."""
-    at = next((at for at in order[:DEPTH] if board.turns[at].key == key), None)
-    if at is None or at == order[0] or tense(asked, chosen=chosen) != "now":
+    """Whether another turn is a newer version of this one, so that its value may be over.
+
+    That is what leads, or, where this one does, one behind it that reads no less likely so than one in four.
+    """
+    at, wish = (
+        next((at for at in order[:DEPTH] if board.turns[at].key == key), None),
+        tense(asked, chosen=chosen),
+    )
+    if at is None or wish == "then" or (at != order[0] and wish != "now"):
         return False
-    return _Versions(asked, board, order[:DEPTH], "now", succession).odds(at, order[0]) > 0
+    versions = _Versions(asked, board, order[:DEPTH], wish, succession)
+    if at == order[0]:
+        return any(versions.read_odds(at, new) > DOUBTED for new in order[1 : 1 + RIVALS])
+    return versions.odds(at, order[0]) > 0
 
 
 def _at_hand(
@@ -363,12 +372,16 @@ class _Versions:
 
     def odds(self, old: int, new: int) -> float:
         """Above 0 where the later turn is more likely a newer version of the earlier one than not."""
-        a, b = self.board.turns[old], self.board.turns[new]
-        if not self._may_succeed(a, b) or any(part[old] > part[new] for part in self.chosen):
+        if not self._may_succeed(old, new):
             return -math.inf
-        reading = self._reading(a.key, b.key) if self.reads(old) or self.reads(new) else None
-        odds = 0.0 if reading is None else self._read(old, new, reading)
-        return self._weighed(old, new) if DOUBTED < odds <= 0 else odds
+        odds = self.read_odds(old, new) if self.reads(old) or self.reads(new) else -math.inf
+        return self._weighed(old, new) if DOUBTED < odds <= 0 or odds == -math.inf else odds
+
+    def read_odds(self, old: int, new: int) -> float:
+        """The same by reading both beside the question alone; none where that is not done."""
+        keys = self.board.turns[old].key, self.board.turns[new].key
+        reading = self._reading(*keys) if self._may_succeed(old, new) else None
+        return -math.inf if reading is None else self._read(old, new, reading)
 
     def _reading(self, old: int, new: int) -> float | None:
         if self.succession is None or not (self.wish or self.succession.told.get(new, TELLS_IT) > TELLS_IT):
@@ -416,8 +429,11 @@ class _Versions:
         met = zip(self.wanted, self.held[one].degrees, self.held[other].degrees, strict=True)
         return sum(need.weight * min(x, y) for need, x, y in met if need.stem)
 
-    def _may_succeed(self, old: Turn, new: Turn) -> bool:
-        """Said later, by no assistant, of a thing of the same number, and no longer ahead."""
+    def _may_succeed(self, at: int, after: int) -> bool:
+        """Said later, by no assistant, of a thing of the same number, no longer ahead, and no less chosen."""
+        old, new = self.board.turns[at], self.board.turns[after]
+        if any(part[at] > part[after] for part in self.chosen):
+            return False
         if not _is_later(old, new) or new.said_at == old.said_at or "assistant" in (old.role, new.role):
             return False
         lost = self.numbered and set(old.described.words.split()) - set(new.described.words.split())

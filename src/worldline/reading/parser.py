@@ -452,7 +452,7 @@ class Tree:
         return found if len(found) <= _LONGEST else [at]
 
     def _shared(self, at: int) -> list[int]:
-        """ "house and car insurance", "two or three beers": what stands in front of a noun, where it is two of a sort."""
+        """ "house and car insurance", "two or three beers": what stands before a noun, where it is two of a sort."""
         sorts = [i for i in self.kids(at, "nmod", "compound", "nummod") if self.kids(i, "conj")]
         return [k for i in sorts if self.under(i)[-1] < at for k in self.under(i)]
 
