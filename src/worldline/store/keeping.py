@@ -23,7 +23,7 @@ from worldline.store.people import STAGE, WARM, concerning
 from worldline.store.view import listed
 
 Order = tuple[bool, int, int, int, int]
-FactRow = tuple[Any, ...]
+ToldRow = tuple[Any, ...]
 
 
 class KeptRows(NamedTuple):
@@ -34,7 +34,7 @@ class KeptRows(NamedTuple):
     """The changeset up to which it was read."""
     since: Instant
     until: Instant
-    rows: Sequence[tuple[Order, FactRow]]
+    rows: Sequence[tuple[Order, ToldRow]]
 
 
 class Keeping(Struct):
@@ -47,7 +47,7 @@ class Keeping(Struct):
     rows: dict[Any, dict[int, KeptRows]] = field(default_factory=dict)
 
 
-class Near(NamedTuple):
+class NearFacts(NamedTuple):
     """The facts near a question, and where the history stands."""
 
     nodes: Sequence[int]
@@ -66,7 +66,7 @@ def is_ordinary(view: View) -> bool:
     return not opened and view.known == LATEST and view.is_snapshot and not view.store.is_writing
 
 
-def near(view: View, drawn: str, reach: int, **args: Any) -> Near:
+def near(view: View, drawn: str, reach: int, **args: Any) -> NearFacts:
     """The facts in which the entities `among` stand, the latest `reach` on either side, and those drawn from turns."""
     rows = view.query(
         f"{concerning(drawn)} SELECT (SELECT json_group_array(node) FROM u), t.moved, t.sequence, t.head"
@@ -74,17 +74,17 @@ def near(view: View, drawn: str, reach: int, **args: Any) -> Near:
         **args, reach=reach,
     )  # fmt: skip
     if not rows:
-        return Near((), 0, 0, b"")
+        return NearFacts((), 0, 0, b"")
     nodes, moved, sequence, head = rows[0]
-    return Near(orjson.loads(nodes or "[]"), moved, sequence, bytes(head))
+    return NearFacts(orjson.loads(nodes or "[]"), moved, sequence, bytes(head))
 
 
-def rows_of(view: View, found: Near, kept: Keeping, limit: int) -> list[FactRow]:
+def rows_of(view: View, found: NearFacts, kept: Keeping, limit: int) -> list[ToldRow]:
     """What is believed of these facts and by which proof: what stands first, then the newest."""
     if not _follow(view, kept, found):
         kept.sequence, kept.head, kept.touched, kept.rows = found.sequence, found.head, {}, {}
     mine = kept.rows.setdefault((tuple(view.owned.items()), view.quarantined), {})
-    told, missing = list[tuple[Order, FactRow]](), list[int]()
+    told, missing = list[tuple[Order, ToldRow]](), list[int]()
     touched, now, here = kept.touched, view.valid, found.sequence
     for node in found.nodes:
         one = mine.get(node)
@@ -107,7 +107,7 @@ def rows_of(view: View, found: Near, kept: Keeping, limit: int) -> list[FactRow]
     return [row for _, row in told[:limit]]
 
 
-def _follow(view: View, kept: Keeping, found: Near) -> bool:
+def _follow(view: View, kept: Keeping, found: NearFacts) -> bool:
     """Notes what was touched since; False where the log does not lead from there."""
     if (kept.sequence, kept.head) == (found.sequence, found.head):
         return True
@@ -193,11 +193,11 @@ def _rows(view: View) -> str:
 
 
 def _read(
-    view: View, nodes: Collection[int], found: Near, kept: dict[int, KeptRows]
-) -> list[tuple[Order, FactRow]]:
+    view: View, nodes: Collection[int], found: NearFacts, kept: dict[int, KeptRows]
+) -> list[tuple[Order, ToldRow]]:
     """The rows of these facts, which are kept unless something contradicts them."""
     rows = view.query(_rows(view), among=listed(nodes))
-    told: dict[int, list[tuple[Order, FactRow]]] = {node: [] for node in nodes}
+    told: dict[int, list[tuple[Order, ToldRow]]] = {node: [] for node in nodes}
     lines, odd = dict[int, int](), set[int]()
     turns: dict[int, list[Instant]] = {node: [] for node in nodes}
     for (
