@@ -506,10 +506,10 @@ def _last_object(found: Sequence[Token], place: int) -> int | None:
 def _picked_out(found: list[Token], place: int) -> None:
     """ "It was Amina who organised it": she did."""
     token, be = found[place], found[place].head
-    who = any(t.head == place and t.dep in _SUBJECTS and t.low in ("who", "that") for t in found)
-    named = [i for i, t in enumerate(found[:place]) if t.head == be and t.dep == "attr"]
-    it = any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found)
-    if token.dep == "ccomp" and found[be].lemma == "be" and who and named and it:
+    be_it = token.dep == "ccomp" and found[be].lemma == "be"
+    who = be_it and any(t.head == place and t.dep in _SUBJECTS and t.low in ("who", "that") for t in found)
+    named = [i for i, t in enumerate(found[:place]) if who and t.head == be and t.dep == "attr"]
+    if named and any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found):
         found[place] = replace(token, dep="relcl", head=named[-1])
     clause = found[token.head].head  # "It wasn't Petra who called but Jan"
     joined = token.dep == "conj" and any(t.head == token.head and t.low == "but" for t in found[:place])
