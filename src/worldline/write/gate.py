@@ -551,6 +551,7 @@ _FACT = _cue(
 _DETAIL = re.compile(r"\d|(?<=[a-z,] )[A-Z][a-z]+|[$€£¥]")
 
 
+@lru_cache(8)
 def speech_act(text: str) -> Act:
     """The most telling thing a message does; a long one shows it where it begins."""
     line = text[:HEARD].strip().replace("’", "'")
@@ -621,6 +622,7 @@ def _has(cue: re.Pattern[str], line: str) -> bool:
     return cue.search(line) is not None
 
 
+@lru_cache(8)
 def salience(text: str, act: Act) -> float:
     """How much a message matters: its act when short, its features when long."""
     line = text[:HEARD].strip()
