@@ -158,6 +158,7 @@ def _loaded() -> Any:
             pipeline.tokenizer = _tokenizer(spacy, pipeline, (folder / "tokenizer").read_bytes())
         except (OSError, ValueError, KeyError) as error:
             raise ParserDamaged(f"the parser cannot be loaded ({error}); {_AGAIN}") from None
+    importlib.import_module("worldline.reading.layers").made_lean(pipeline)
     return pipeline
 
 
