@@ -431,6 +431,8 @@ class Tree:
 
     def _phrase(self, at: int, without: Collection[int], but: Collection[str] = ()) -> list[int]:
         """The places of the words of a noun phrase."""
+        if not self._children[at]:
+            return self._alone(at, without)
         found: list[int] = []
         out = set(without)
         joined = any(self.tokens[i].text == "&" for i in self.kids(at, "cc"))
@@ -461,6 +463,12 @@ class Tree:
         ):
             found.pop(0)
         return found if len(found) <= _LONGEST else [at]
+
+    def _alone(self, at: int, without: Collection[int]) -> list[int]:
+        """The same of a word that nothing hangs on, as most are."""
+        token = self.tokens[at]
+        joins = token.dep == "prep" or token.pos in ("PUNCT", "ADP", "CCONJ")
+        return [] if at in without or joins or (token.pos == "ADV" and token.head != at) else [at]
 
     def _shared(self, at: int) -> list[int]:
         """ "house and car insurance": what stands in front of a noun, where it is two of a sort."""
