@@ -10,7 +10,7 @@ says the same, and not at all where an edge tells that something contradicts the
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -48,16 +48,27 @@ class Keeping(Struct):
 
 
 class NearFacts(NamedTuple):
-    """The facts near a question, and where the history stands."""
+    """The facts near a question, where the history stands, and what led there since it was looked at."""
 
     nodes: Sequence[int]
     moved: int
     sequence: int
     head: bytes
+    since: Sequence[tuple[bytes, bytes, bytes]] = ()
+    """(hash before, hash, body) of the changesets since."""
 
 
-MOST, MOST_TOUCHED, MOST_CHANGESETS = 20_000, 50_000, 400
-"""So many rows are kept of a tenant, so many that were touched, and so many changesets are caught up with."""
+class Says(NamedTuple):
+    """What else is read with the rows of a fact `b.fact`, and who is told it: the fact, its hash, the columns."""
+
+    columns: str
+    tables: str
+    note: Callable[[int, bytes, Sequence[Any]], None]
+
+
+MOST, MOST_TOUCHED, MOST_CHANGESETS, LONGEST = 20_000, 50_000, 400, 60_000
+"""So many rows are kept of a tenant, so many that were touched, and so many changesets are caught up with, none of
+more bytes than this."""
 
 
 def is_ordinary(view: View) -> bool:
@@ -66,23 +77,28 @@ def is_ordinary(view: View) -> bool:
     return not opened and view.known == LATEST and view.is_snapshot and not view.store.is_writing
 
 
-def near(view: View, drawn: str, reach: int, **args: Any) -> NearFacts:
+def near(view: View, drawn: str, reach: int, then: int, **args: Any) -> NearFacts:
     """The facts in which the entities `among` stand, the latest `reach` on either side, and those drawn from turns."""
     rows = view.query(
-        f"{concerning(drawn)} SELECT (SELECT json_group_array(node) FROM u), t.moved, t.sequence, t.head"
-        " FROM tenants t WHERE t.tenant = :t",
-        **args, reach=reach,
+        f"{concerning(drawn)} SELECT 0 AS what, (SELECT json_group_array(node) FROM u) AS nodes, t.moved, t.sequence,"
+        " t.head, CAST(NULL AS BLOB) AS before, CAST(NULL AS BLOB) AS body FROM tenants t WHERE t.tenant = :t"
+        " UNION ALL SELECT 1, '', 0, l.sequence, l.hash, l.previous, l.body FROM log l WHERE l.tenant = :t"
+        " AND l.sequence > :then AND length(l.body) < :longest ORDER BY 1, 4 LIMIT :most",
+        **args, reach=reach, then=then, longest=LONGEST, most=MOST_CHANGESETS,
     )  # fmt: skip
-    if not rows:
+    if not rows or rows[0][0]:
         return NearFacts((), 0, 0, b"")
-    nodes, moved, sequence, head = rows[0]
-    return NearFacts(orjson.loads(nodes or "[]"), moved, sequence, bytes(head))
+    _, nodes, moved, sequence, head, *_ = rows[0]
+    since = [(bytes(before), bytes(hash_), bytes(body)) for *_, hash_, before, body in rows[1:]]
+    return NearFacts(orjson.loads(nodes or "[]"), moved, sequence, bytes(head), since)
 
 
-def rows_of(view: View, found: NearFacts, kept: Keeping, limit: int) -> list[ToldRow]:
+def rows_of(view: View, found: NearFacts, kept: Keeping, limit: int, says: Says) -> list[ToldRow]:
     """What is believed of these facts and by which proof: what stands first, then the newest."""
     if not _follow(view, kept, found):
         kept.sequence, kept.head, kept.touched, kept.rows = found.sequence, found.head, {}, {}
+    if sum(map(len, kept.rows.values())) > MOST:
+        kept.rows = {}
     mine = kept.rows.setdefault((tuple(view.owned.items()), view.quarantined), {})
     told, missing = list[tuple[Order, ToldRow]](), list[int]()
     touched, now, here = kept.touched, view.valid, found.sequence
@@ -97,9 +113,7 @@ def rows_of(view: View, found: NearFacts, kept: Keeping, limit: int) -> list[Tol
         else:
             told += one.rows
     if missing:
-        if sum(map(len, kept.rows.values())) + len(missing) > MOST:
-            kept.rows = {}
-        told += _read(view, missing, found, mine)
+        told += _read(view, missing, found, mine, says)
     told.sort()
     if len(told) > limit:  # of a belief with many proofs every one has its row
         first = set(sorted({(*key[:3], key[4]) for key, _ in told})[:limit])
@@ -113,17 +127,12 @@ def _follow(view: View, kept: Keeping, found: NearFacts) -> bool:
         return True
     if not 0 <= kept.sequence < found.sequence:
         return False
-    log = view.query(
-        "SELECT l.sequence, l.hash, l.body FROM log l WHERE l.tenant = :t AND l.sequence >= :then"
-        " ORDER BY l.sequence LIMIT :most",
-        then=kept.sequence, most=MOST_CHANGESETS,
-    )  # fmt: skip
-    begins = [(row[0], bytes(row[1])) for row in log[:1]] == [(kept.sequence, kept.head)]
-    if not begins or (log[-1][0], bytes(log[-1][1])) != (found.sequence, found.head):
+    before = [kept.head, *(hash_ for _, hash_, _ in found.since)]
+    if before.pop() != found.head or before != [one for one, *_ in found.since]:
         return False
     rows: dict[str, set[int]] = {"beliefs": set(), "edges": set(), "marks": set(), "scopes": set()}
     try:
-        for table, _, numbers, _ in (s for *_, body in log[1:] for s in ledger.sections(bytes(body))):
+        for table, _, numbers, _ in (s for *_, body in found.since for s in ledger.sections(body)):
             if table in rows:
                 rows[table].update(numbers)
     except (ValueError, struct.error):  # damaged
@@ -171,7 +180,7 @@ def proved(view: View) -> str:
     )
 
 
-def _rows(view: View) -> str:
+def _rows(view: View, says: Says) -> str:
     """All that is told of the facts `among`; one row at least for each."""
     odd = " OR ".join(
         f"EXISTS (SELECT 1 FROM edges c WHERE c.tenant = :t AND c.{end} = b.line AND c.type = 'contradicts')"
@@ -187,16 +196,16 @@ def _rows(view: View) -> str:
     )
     return (
         "SELECT b.fact, b.line, b.belief, b.hash, b.since, b.ended, b.known, b.precision, b.gone, b.sure, b.warm,"
-        f" b.disputed, b.odd, d.id, e.node, d.metadata, e.said_at, e.utc_offset, b.confidence, {STAGE}"
-        f" FROM ({chosen}) b{proved(view)}"
+        f" b.disputed, b.odd, d.id, e.node, d.metadata, e.said_at, e.utc_offset, b.confidence, {STAGE},"
+        f" {says.columns} FROM ({chosen}) b{proved(view)}{says.tables}"
     )
 
 
 def _read(
-    view: View, nodes: Collection[int], found: NearFacts, kept: dict[int, KeptRows]
+    view: View, nodes: Collection[int], found: NearFacts, kept: dict[int, KeptRows], says: Says
 ) -> list[tuple[Order, ToldRow]]:
     """The rows of these facts, which are kept unless something contradicts them."""
-    rows = view.query(_rows(view), among=listed(nodes))
+    rows = view.query(_rows(view, says), among=listed(nodes))
     told: dict[int, list[tuple[Order, ToldRow]]] = {node: [] for node in nodes}
     lines, odd = dict[int, int](), set[int]()
     turns: dict[int, list[Instant]] = {node: [] for node in nodes}
@@ -219,7 +228,8 @@ def _read(
         lines[fact] = line
         if belief is None:
             continue
-        proof, event, metadata, said_at, offset, confidence, stage = more
+        proof, event, metadata, said_at, offset, confidence, stage, *own_words = more
+        says.note(fact, hash_, own_words)
         holds = since <= view.valid < ended and not gone and sure and warm
         order = bool(gone), -since, -fact, -(proof or 0), -belief
         row = (

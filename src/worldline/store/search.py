@@ -8,12 +8,13 @@ went are told with when they do, so that the reader may sort the past from what 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant
+from worldline.clock import LATEST, Instant
 from worldline.model import Believed, Node
 from worldline.ports import View
 from worldline.reading.claim import role_of
@@ -481,20 +482,19 @@ def facts_and_held(
         reach = people.REACH * 8 ** len(looks)
         looks.append(_look(view, lines, turns, reach, limit, now=bool(held)))
     last = looks[-1]
-    said, seen = _said(view, last.rows, last.moved)[:2]
-    first = {row[0]: row for row in reversed(last.rows)}
-    near = [_around(row, said[node], seen) for node, row in reversed(first.items())]
+    kept, first = last.kept, {row[0]: row for row in reversed(last.rows)}
+    near = [_around(row, kept.said[node], kept.seen) for node, row in reversed(first.items())]
     if not held or not lines:
         return near, HeldNow()
     return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
 
 
 class Looked(NamedTuple):
-    """The rows of facts that a look brings, how many facts were looked at, and how often something was moved."""
+    """The rows of facts that a look brings, how many facts were looked at, and what is kept in mind of all of them."""
 
     rows: Sequence[tuple[Any, ...]]
     number: int
-    moved: int
+    kept: KeptFacts
 
 
 _DRAWN = (
@@ -509,9 +509,14 @@ def _look(
     """The latest facts near these, from mind as far as they are kept there."""
     among = {"among": listed(lines), "turns": listed(turns)}
     if keeping.is_ordinary(view):
-        found = keeping.near(view, _DRAWN, reach, **among)
-        kept = _kept(view, found.moved).rows
-        return Looked(keeping.rows_of(view, found, kept, limit), len(found.nodes), found.moved)
+        known = (kept.rows.sequence for key, kept in list(view.store.facts.items()) if key[0] == view.tenant)
+        then = max(known, default=-1)
+        found = keeping.near(view, _DRAWN, reach, LATEST if then < 0 else then, **among)
+        kept = _kept(view, found.moved)
+        if len(kept.said) > KEPT_FACTS:
+            kept = _begun(view, found.moved)
+        says = keeping.Says(_SAYS, _SAYS_OF, partial(_note, kept.said))
+        return Looked(keeping.rows_of(view, found, kept.rows, limit, says), len(found.nodes), kept)
     held = told = ""
     if now:
         seen = f"{view.seen()} AND {keeping.SURE}{'' if view.whole else f' AND {WARM}'}"
@@ -534,7 +539,8 @@ def _look(
         " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit",
         **among, limit=limit, reach=reach,
     )  # fmt: skip
-    return Looked([row for row in rows if row[0] is not None], rows[0][-1], rows[0][-2])
+    facts = [row for row in rows if row[0] is not None]
+    return Looked(facts, rows[0][-1], _said(view, facts, rows[0][-2]))
 
 
 class SaidFact(NamedTuple):
@@ -558,10 +564,20 @@ class SaidFact(NamedTuple):
 
 
 _SAYS = (
-    "SELECT f.node, n.hash, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one,"
-    " f.dated, n.content, n.name FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
-    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
-    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+    "f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one, f.dated, n.content,"
+    " n.name"
+)
+_ENDS = (
+    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
+    " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+)
+_SAYS_OF = (
+    " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
+    f" LEFT JOIN nodes n ON n.tenant = :t AND n.id = b.fact{_ENDS}"
+)
+_SAID = (
+    f"SELECT f.node, n.hash, {_SAYS} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
+    f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node{_ENDS}"
 )
 
 
@@ -587,15 +603,21 @@ def _said(view: View, rows: Sequence[tuple[Any, ...]], moved: int) -> KeptFacts:
         if len(known) + len(unread) > KEPT_FACTS:
             kept = _begun(view, moved)
             known, unread = kept.said, {row[0] for row in rows}
-        for row in view.query(_SAYS, among=listed(unread)):
-            node, hash_, subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
-            value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
-            stems = f" {indexed(text)} {' '.join(says.partition('|')[0].split())} "
-            known[node] = SaidFact(
-                hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(),
-                stems,
-            )  # fmt: skip
+        for node, hash_, *row in view.query(_SAID, among=listed(unread)):
+            _note(known, node, hash_, row)
     return kept
+
+
+def _note(known: dict[int, SaidFact], node: int, hash_: bytes, row: Sequence[Any]) -> None:
+    """Keeps in mind what a fact says."""
+    if node in known and known[node].hash == hash_:
+        return
+    subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
+    value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
+    stems = f" {indexed(text)} {' '.join(says.partition('|')[0].split())} "
+    known[node] = SaidFact(
+        hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(), stems,
+    )  # fmt: skip
 
 
 def _begun(view: View, moved: int) -> KeptFacts:
@@ -621,7 +643,7 @@ def _among(
     limit: int,
 ) -> HeldNow | None:
     """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
-    rows, said = looked.rows, _said(view, looked.rows, looked.moved).said
+    rows, said = looked.rows, looked.kept.said
     roots = [f" {term} " for term in terms]
     found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for r in rows:
