@@ -26,7 +26,7 @@ Order = tuple[bool, int, int, int, int]
 ToldRow = tuple[Any, ...]
 
 
-class KeptRows(NamedTuple):
+class KeptRows(Struct, frozen=True, gc=False):
     """What a fact's beliefs and their proof told, each with its place in the order, and when that was."""
 
     line: int
@@ -107,7 +107,8 @@ def rows_of(view: View, found: NearFacts, kept: Keeping, limit: int, says: Says)
         if (
             one is None
             or not one.since <= now < one.until
-            or not max(touched.get(node, 0), touched.get(one.line, 0)) <= one.read <= here
+            or one.read > here
+            or (touched and max(touched.get(node, 0), touched.get(one.line, 0)) > one.read)
         ):
             missing.append(node)
         else:
@@ -249,6 +250,6 @@ def _read(
                 found.sequence,
                 max(passed, default=-FOREVER),
                 min(ahead, default=FOREVER + 1),
-                own,
+                tuple(own),
             )
     return [one for own in told.values() for one in own]
