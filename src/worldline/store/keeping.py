@@ -83,8 +83,8 @@ def near(view: View, drawn: str, reach: int, then: int, **args: Any) -> NearFact
         f"{concerning(drawn)} SELECT 0 AS what, (SELECT json_group_array(node) FROM u) AS nodes, t.moved, t.sequence,"
         " t.head, CAST(NULL AS BLOB) AS before, CAST(NULL AS BLOB) AS body FROM tenants t WHERE t.tenant = :t"
         " UNION ALL SELECT 1, '', 0, l.sequence, l.hash, l.previous, l.body FROM log l WHERE l.tenant = :t"
-        " AND l.sequence > :then AND length(l.body) < :longest ORDER BY 1, 4 LIMIT :most",
-        **args, reach=reach, then=then, longest=LONGEST, most=MOST_CHANGESETS,
+        " AND l.sequence > :seen AND length(l.body) < :longest ORDER BY 1, 4 LIMIT :most",
+        **args, reach=reach, seen=then, longest=LONGEST, most=MOST_CHANGESETS,
     )  # fmt: skip
     if not rows or rows[0][0]:
         return NearFacts((), 0, 0, b"")
