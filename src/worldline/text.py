@@ -248,6 +248,8 @@ def content_words(text: str, language: str = "english") -> list[str]:
 
 
 def _fold(name: str) -> str:
+    if name.isascii() and name.replace(" ", "a").isalnum():  # nothing in it but letters, digits and blanks
+        return " ".join(name.lower().split())
     plain = _unaccented(_unaccented(name).casefold())
     if not _SIGNED.search(plain):
         return _joined(_NAME_DROP.sub("", plain))

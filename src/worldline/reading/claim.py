@@ -244,6 +244,7 @@ EMPTY = frozenset(
 """Words that tell nothing of the matter."""
 
 
+@lru_cache(maxsize=4096)
 def content_stems(said: str) -> frozenset[str]:
     """The stems of the words that tell a matter."""
     words = [
@@ -279,6 +280,15 @@ def _states() -> tuple[frozenset[str], ...]:
     )
     told = (frozenset(stem(w) for w in words if w not in stop()) for words in said if _is_told(words))
     return tuple(dict.fromkeys(filter(None, told)))
+
+
+@cache
+def _states_with() -> dict[str, list[frozenset[str]]]:
+    """The same by one of their stems, without which they are not told."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for state in _states():
+        found.setdefault(min(state), []).append(state)
+    return found
 
 
 def _is_told(words: list[str]) -> bool:
@@ -386,7 +396,7 @@ def cues(
         _says("leaving_cues.txt", runs),
         ends,
         moved,
-        any(state <= stems.keys() for state in _states()),
+        any(state <= stems.keys() for word in stems for state in _states_with().get(word, ())),
         any(t.low in _OWN for t in tokens),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.pos == "PROPN" and len(t.text) > 1)),
         tuple(dict.fromkeys(stem(t.low) for t in tokens if t.dep == "poss" and t.low not in _OWN)),

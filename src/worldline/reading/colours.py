@@ -23,8 +23,10 @@ def _is_colour(token: Token) -> bool:
 def coloured(found: list[Token], place: int) -> None:
     """ "drives a grey Skoda Octavia": a colour in front of a name is the thing's, not the thing."""
     token = found[place]
+    if token.pos != "NOUN":
+        return
     behind = next((i for i, t in enumerate(found) if t.head == place and t.dep == "appos" and i > place), 0)
-    if token.pos != "NOUN" or not behind or found[behind].pos != "PROPN":
+    if not behind or found[behind].pos != "PROPN":
         return
     if not _is_colour(token) or any(t.text == "," for t in found[place:behind]):
         return
@@ -38,10 +40,12 @@ def coloured(found: list[Token], place: int) -> None:
 def painted(found: list[Token], place: int) -> None:
     """ "painted the front door dark red": the thing, and what colour it is given."""
     token = found[place]
+    if token.dep not in _HUNG:
+        return
     shade = place - 1 if found[place - 1].low in _SHADES else place
     thing, verb = shade - 1, next((i for i in range(place) if found[i].lemma in _COLOURING), place)
     over = place + 1 == len(found) or found[place + 1].pos not in ("NOUN", "PROPN")
-    if not (verb < thing and over and token.dep in _HUNG and _is_colour(token)):
+    if not (verb < thing and over and _is_colour(token)):
         return
     if found[thing].pos not in ("NOUN", "PROPN") or found[thing].head not in (verb, place):
         return

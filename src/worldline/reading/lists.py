@@ -31,9 +31,11 @@ _LONGEST = 3
 def joined_object(found: list[Token], place: int) -> None:
     """ "speaks French but neither Arabic nor Dutch": a thing is joined to a thing, not to the verb."""
     token, verb = found[place], found[place].head
+    if token.dep != "conj":
+        return
     marked = any(t.head == place and t.dep in ("preconj", "neg", "det") for t in found)
     thing = token.pos in _NOUNS or (token.pos == "ADJ" and marked)
-    if token.dep != "conj" or not thing or found[verb].pos != "VERB" or any(
+    if not thing or found[verb].pos != "VERB" or any(
         t.head == place and t.dep in ("nsubj", "nsubjpass", "aux", "cop") for t in found
     ):  # fmt: skip
         return

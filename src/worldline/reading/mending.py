@@ -306,9 +306,9 @@ _MAKING = frozenset("appoint make name elect crown vote choose pick nominate".sp
 def _as_noun(found: list[Token], place: int) -> None:
     """ "Rent for the studio is 640", "Linting is done with ruff": what something is said of is no verb."""
     token = found[place]
-    bare = not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj") for t in found)
-    behind = token.tag == "VBG" and (token.dep == "dobj" or _is_joined_noun(found, place))
-    if ((token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH")) or behind) and bare:
+    said_of = token.dep in _SUBJECTS and token.tag in ("VB", "VBP", "VBG", "UH")
+    said_of = said_of or (token.tag == "VBG" and (token.dep == "dobj" or _is_joined_noun(found, place)))
+    if said_of and not any(t.head == place and t.dep in (*_SUBJECTS, "aux", "dobj") for t in found):
         found[place] = replace(token, pos="NOUN", tag="NN", lemma=token.low)
 
 
@@ -321,13 +321,12 @@ def _as_present(found: list[Token], place: int) -> None:
     """ "They run a guesthouse": the past would be "ran"."""
     token = found[place]
     told = token.tag in ("VBD", "VBN") and not past(token.low, token.low).endswith(("ed", token.low))
-    helped = any(t.head == place and t.dep in ("aux", "auxpass") for t in found)
+    helped = told and any(t.head == place and t.dep in ("aux", "auxpass") for t in found)
     if told and not helped and token.dep != "acl":
         found[place] = replace(token, tag="VBP")
-    bare = (
-        place > 0 and found[place - 1].dep == "cc" and any(t.head == place and t.dep == "prep" for t in found)
-    )
-    if bare and token.dep == "conj" and token.tag == "NN" and found[token.head].tag == "VBP":
+    joined = token.dep == "conj" and token.tag == "NN" and place > 0 and found[place - 1].dep == "cc"
+    bare = joined and any(t.head == place and t.dep == "prep" for t in found)
+    if bare and found[token.head].tag == "VBP":
         found[place] = replace(token, pos="VERB", tag="VBP")  # "live in Lyon but work in Geneva"
 
 
@@ -415,11 +414,11 @@ def _of_verb(found: list[Token], place: int) -> None:
 def _of_place(found: list[Token], place: int) -> None:
     """ "moved into the flat on Elm Street": a name right behind a place says which one it is."""
     token, before = found[place], found[place - 1]
-    name = next((t for t in found[place + 1 :] if t.head == place and t.dep == "pobj"), None)
+    behind = found[place + 1 :] if token.dep == "prep" else ()
+    name = next((t for t in behind if t.head == place and t.dep == "pobj"), None)
     named = name is not None and name.pos == "PROPN" and not _CALENDAR.match(name.text)
     if (
         place
-        and token.dep == "prep"
         and token.low in ("on", "in", "near")
         and before.dep in ("pobj", "dobj")
         and before.tag in ("NN", "JJ")
@@ -478,8 +477,10 @@ def _numbered(found: list[Token], place: int) -> None:
 def _set_apart(found: list[Token], place: int) -> None:
     """ "tea, not coffee", "Paula, not Rita, runs it": the denial belongs to what stands behind it."""
     token, before = found[place], found[place - 1]
+    if not place or token.low not in ("not", "only") or before.text not in (",", "but"):
+        return
     other = next((i for i in range(place + 1, min(place + 5, len(found))) if found[i].pos in _THINGS), None)
-    if not place or token.low not in ("not", "only") or before.text not in (",", "but") or other is None:
+    if other is None:
         return
     while found[other].dep == "compound" and found[other].head > other:
         other = found[other].head
@@ -506,10 +507,10 @@ def _last_object(found: Sequence[Token], place: int) -> int | None:
 def _picked_out(found: list[Token], place: int) -> None:
     """ "It was Amina who organised it": she did."""
     token, be = found[place], found[place].head
-    who = any(t.head == place and t.dep in _SUBJECTS and t.low in ("who", "that") for t in found)
-    named = [i for i, t in enumerate(found[:place]) if t.head == be and t.dep == "attr"]
-    it = any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found)
-    if token.dep == "ccomp" and found[be].lemma == "be" and who and named and it:
+    be_it = token.dep == "ccomp" and found[be].lemma == "be"
+    who = be_it and any(t.head == place and t.dep in _SUBJECTS and t.low in ("who", "that") for t in found)
+    named = [i for i, t in enumerate(found[:place]) if t.head == be and t.dep == "attr"] if who else []
+    if named and any(t.head == be and t.dep == "nsubj" and t.low == "it" for t in found):
         found[place] = replace(token, dep="relcl", head=named[-1])
     clause = found[token.head].head  # "It wasn't Petra who called but Jan"
     joined = token.dep == "conj" and any(t.head == token.head and t.low == "but" for t in found[:place])

@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from worldline.errors import StoreError
 from worldline.lexicon import lines, words
@@ -55,10 +56,11 @@ class Token(Struct, frozen=True):
     head: int
     begin: int
     end: int
+    low: str = ""
+    """The word in small letters."""
 
-    @property
-    def low(self) -> str:
-        return self.text.lower()
+    def __post_init__(self) -> None:
+        force_setattr(self, "low", self.text.lower())
 
 
 class ParserDamaged(StoreError):
@@ -156,6 +158,7 @@ def _loaded() -> Any:
             pipeline.tokenizer = _tokenizer(spacy, pipeline, (folder / "tokenizer").read_bytes())
         except (OSError, ValueError, KeyError) as error:
             raise ParserDamaged(f"the parser cannot be loaded ({error}); {_AGAIN}") from None
+    importlib.import_module("worldline.reading.layers").made_lean(pipeline)
     return pipeline
 
 
@@ -277,6 +280,8 @@ class Tree:
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
         self.tokens, self.text = tokens, text
+        self._nouns: dict[tuple[int, frozenset[int], bool], Noun] = {}
+        """The phrases that were asked for: what looks for roles, names and clauses asks for the same ones."""
 
     @cached_property
     def _children(self) -> list[list[int]]:
@@ -292,7 +297,8 @@ class Tree:
 
     def kids(self, at: int, *deps: str) -> list[int]:
         """What hangs on a word, perhaps only in certain ways."""
-        return [i for i in self._children[at] if not deps or self.tokens[i].dep in deps]
+        below = self._children[at]
+        return [i for i in below if not deps or self.tokens[i].dep in deps] if below else []
 
     def kid(self, at: int, *deps: str) -> int | None:
         """The first of them."""
@@ -369,6 +375,13 @@ class Tree:
 
     def noun(self, at: int, without: Collection[int] = (), deep: bool = True) -> Noun:
         """The phrase around a noun; `without` are words that belong elsewhere, dates for example."""
+        asked = at, frozenset(without), deep
+        found = self._nouns.get(asked)
+        if found is None:
+            found = self._nouns[asked] = self._noun(*asked)
+        return found
+
+    def _noun(self, at: int, without: frozenset[int], deep: bool) -> Noun:
         token = self.tokens[at]
         owner = self._owner(at)
         kept = self._phrase(at, without)
@@ -418,6 +431,8 @@ class Tree:
 
     def _phrase(self, at: int, without: Collection[int], but: Collection[str] = ()) -> list[int]:
         """The places of the words of a noun phrase."""
+        if not self._children[at]:
+            return self._alone(at, without)
         found: list[int] = []
         out = set(without)
         joined = any(self.tokens[i].text == "&" for i in self.kids(at, "cc"))
@@ -450,6 +465,12 @@ class Tree:
         ):
             found.pop(0)
         return found if len(found) <= _LONGEST else [at]
+
+    def _alone(self, at: int, without: Collection[int]) -> list[int]:
+        """The same of a word that nothing hangs on, as most are."""
+        token = self.tokens[at]
+        joins = token.dep == "prep" or token.pos in ("PUNCT", "ADP", "CCONJ")
+        return [] if at in without or joins or (token.pos == "ADV" and token.head != at) else [at]
 
     def _shared(self, at: int) -> list[int]:
         """ "house and car insurance", "two or three beers": what stands before a noun, where it is two of a sort."""

@@ -354,13 +354,21 @@ def _marked(claim: Claim, cue: Cue, rank: Rank) -> Claim:
     return replace(claim, rank=rank, cue=cue if cue and claim.cue not in ("ends",) else claim.cue)
 
 
+def _may_have(body: str, said: str) -> bool:
+    """Whether words may stand in a text, in whatever case: a pattern of its own for each claim costs more to make."""
+    return not (body.isascii() and said.isascii()) or said.lower() in body.lower()
+
+
 def _meant(claim: Claim, body: str) -> Claim:
     """The claim with whether it speaks of the one thing that is meant; "a van" may be any."""
     thing = claim.object.rpartition("'s ")[2]
-    only = "'s " in claim.object or re.search(rf"\bthe {re.escape(thing)}", body, re.I) is not None
+    only = "'s " in claim.object or (
+        _may_have(body, f"the {thing}") and re.search(rf"\bthe {re.escape(thing)}", body, re.I) is not None
+    )
     if not thing or claim.kind not in ("text", "entity"):
         return claim
     now = claim.effect == "holds" and not claim.cue and not claim.event and not claim.negated
+    now = now and f"{thing} now" in body
     now = now and re.search(rf"\b{re.escape(thing)} now\b(?! and)", body) is not None
     return replace(claim, only=only, cue="closes" if now else claim.cue)
 

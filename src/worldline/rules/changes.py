@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -72,6 +73,12 @@ class Overtaken(NamedTuple):
         return days[0] if days and days[0] > said_at + DAY else said_at  # what was done tonight is done
 
 
+@lru_cache(maxsize=1024)
+def _apart(held: HeldValue, subject: str, speaker: str) -> Around:
+    """A held fact in stems; messages that come one after the other are compared with the same facts."""
+    return around_each([(held, subject)], speaker)[0]
+
+
 def ended_by(
     said: Iterable[ToldSentence],
     facts: Sequence[tuple[HeldValue, str]],
@@ -84,7 +91,7 @@ def ended_by(
     By a rule, where message and fact share a word; else most likely. A sentence is about one matter: what shares no
     word with it is over only where nothing else is, but for what was told in one breath.
     """
-    apart = {fact.held.id: fact for fact in around_each(facts, speaker)}
+    apart = {held.id: _apart(held, name, speaker) for held, name in facts}
     found: dict[str, Overtaken] = {}
     for each in said:
         matters = frozenset((*each.cues.stems, *such_things(each.cues, each.claims)))
@@ -125,7 +132,7 @@ def taken_back(
     beside: Beside,
 ) -> Around | None:
     """Which held fact a message most likely takes back, where it does not say so in words that a rule knows."""
-    apart = around_each(facts, speaker)
+    apart = [_apart(held, name, speaker) for held, name in facts]
     able = ((each, f) for each in said if each.may_correct for f in apart if can_end(each, f, teller))
     return likely_meant(able, beside)
 

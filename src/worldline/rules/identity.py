@@ -391,6 +391,7 @@ def match_candidate(name: str, candidate: NearEntity, similarity: Similarity | N
     return best
 
 
+@lru_cache(maxsize=20_000)
 def compare(left: str, right: str) -> tuple[str, float]:
     """Tier and score of two names, symmetric."""
     if _folded(left) == _folded(right):

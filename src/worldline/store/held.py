@@ -104,6 +104,10 @@ def _posted_together(texts: tuple[WaitingText, ...]) -> Mapping[str, Sequence[by
     return found
 
 
+_MANY = 64
+"""The postings of a term that has so many places among the texts that wait are kept: everybody's owner is in all."""
+
+
 class Waiting:
     """The texts of one tenant that wait, as far as they were seen; a reader looks at the first so many."""
 
@@ -113,6 +117,8 @@ class Waiting:
         self._heads: list[bytes] = []
         self._where: dict[str, list[int]] = {}
         """Term → which texts have it, each as often as it does."""
+        self._made: dict[str, tuple[int, int, list[bytes]]] = {}
+        """Of a term that many have: up to which text, and how far among its places, its postings were made."""
         self._extend(texts)
 
     def seen(self) -> tuple[int, WaitingText | None]:
@@ -141,8 +147,19 @@ class Waiting:
         where = self._where.get(term)
         if where is None:
             return []
-        often = Counter(where if where[-1] < count else where[: bisect_left(where, count)])
-        return [self._heads[number] + _OFTEN[min(times, 255)] for number, times in often.items()]
+        if len(where) < _MANY:
+            return self._postings(where if where[-1] < count else where[: bisect_left(where, count)])
+        far, done, made = self._made.get(term, (0, 0, []))
+        if count < far:
+            return self._postings(where[: bisect_left(where, count)])
+        upto = bisect_left(where, count)
+        if upto > done:
+            made = made + self._postings(where[done:upto])
+        self._made[term] = count, upto, made
+        return made
+
+    def _postings(self, where: Sequence[int]) -> list[bytes]:
+        return [self._heads[number] + _OFTEN[min(times, 255)] for number, times in Counter(where).items()]
 
 
 class SeenWaiting(Struct, frozen=True):
@@ -163,7 +180,7 @@ class SeenWaiting(Struct, frozen=True):
         for start in range(0, len(self.own), _TOGETHER):
             posted = _posted_together(tuple(self.own[start : start + _TOGETHER]))
             for term in posted.keys() & terms:
-                found.setdefault(term, []).extend(posted[term])
+                found[term] = [*found.get(term, ()), *posted[term]]
         return found
 
 

@@ -8,19 +8,20 @@ went are told with when they do, so that the reader may sort the past from what 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import Struct
 
-from worldline.clock import Instant
+from worldline.clock import LATEST, Instant
 from worldline.model import Believed, Node
 from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.rules import TURNS
-from worldline.store import events, people, words
+from worldline.store import events, keeping, people, words
 from worldline.store.held import Newest
-from worldline.store.people import STAGE, WARM, about, ascribed, concerning, widened
+from worldline.store.people import STAGE, WARM, about, ascribed, concerning
 from worldline.store.view import FOUND_APART, LISTED, MADE_APART, NODE, listed, node_from
 from worldline.text import content_words, indexed
 
@@ -475,47 +476,71 @@ def facts_and_held(
     """The same, and what is believed of these entities now, so many facts at most: mostly in one look."""
     if not lines and not turns:
         return [], HeldNow()
-    drawn = (
-        "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
-        " (SELECT value FROM json_each(:turns))"
-    )
-    now = told = ""
-    sure = "b.status IS DISTINCT FROM 'quarantined'"
-    if held:
-        now = f", b.confidence, b.scope, {view.seen()} AND {sure}{'' if view.whole else f' AND {WARM}'} AS holds"
+    looks = list[Looked]()
+    reach = people.REACH
+    while not looks or (looks[-1].number >= reach and len(looks[-1].rows) < limit):
+        reach = people.REACH * 8 ** len(looks)
+        looks.append(_look(view, lines, turns, reach, limit, now=bool(held)))
+    last = looks[-1]
+    kept, first = last.kept, {row[0]: row for row in reversed(last.rows)}
+    near = [_around(row, kept.said[node], kept.seen) for node, row in reversed(first.items())]
+    if not held or not lines:
+        return near, HeldNow()
+    return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
+
+
+class Looked(NamedTuple):
+    """The rows of facts that a look brings, how many facts were looked at, and what is kept in mind of all of them."""
+
+    rows: Sequence[tuple[Any, ...]]
+    number: int
+    kept: KeptFacts
+
+
+_DRAWN = (
+    "SELECT src AS node FROM edges WHERE tenant = :t AND type = 'derived_from' AND dst IN"
+    " (SELECT value FROM json_each(:turns))"
+)
+
+
+def _look(
+    view: View, lines: Collection[int], turns: Collection[int], reach: int, limit: int, *, now: bool
+) -> Looked:
+    """The latest facts near these, from mind as far as they are kept there."""
+    among = {"among": listed(lines), "turns": listed(turns)}
+    if keeping.is_ordinary(view):
+        known = (kept.rows.sequence for key, kept in list(view.store.facts.items()) if key[0] == view.tenant)
+        then = max(known, default=-1)
+        found = keeping.near(view, _DRAWN, reach, LATEST if then < 0 else then, **among)
+        kept = _kept(view, found.moved)
+        if len(kept.said) > KEPT_FACTS:
+            kept = _begun(view, found.moved)
+        says = keeping.Says(_SAYS, _SAYS_OF, partial(_note, kept.said))
+        return Looked(keeping.rows_of(view, found, kept.rows, limit, says), len(found.nodes), kept)
+    held = told = ""
+    if now:
+        seen = f"{view.seen()} AND {keeping.SURE}{'' if view.whole else f' AND {WARM}'}"
+        held = f", b.confidence, b.scope, {seen} AS holds"
         told = f", b.confidence, b.holds, CASE WHEN b.holds THEN {STAGE} END"
-    at_odds = " OR ".join(
-        f"EXISTS (SELECT 1 FROM edges c WHERE c.tenant = :t AND c.{end} = b.line AND c.type = 'contradicts'"
-        f" AND {view.time('c')} AND {view.scoped('c')} AND EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t"
-        f" AND b.line = c.{far} AND b.kf <= :k AND b.kt > :k AND b.vt > :v AND {view.scoped('b')} AND {sure}))"
-        for end, far in (("src", "dst"), ("dst", "src"))
-    )
     chosen = (
         "SELECT n.id AS fact, b.kt <= :k AS gone, b.vf AS since, b.id AS belief, b.vt AS ended, b.kf AS known,"
-        f" b.precision, n.line, n.hash, b.kt > :k AND ({at_odds}) AS disputed, NOT {sure} AS doubtful{now} FROM u"
+        f" b.precision, n.line, n.hash, b.kt > :k AND ({keeping.at_odds(view)}) AS disputed,"
+        f" NOT {keeping.SURE} AS doubtful{held} FROM u"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = u.node AND n.type = 'Fact'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
         f" WHERE b.kf <= :k AND {view.scoped('b')} AND {view.trusted()} AND {view.inside('b.line')}"
         " ORDER BY 2, 3 DESC, 1 DESC, 4 DESC LIMIT :limit"
     )
-    sql = (
-        f"{concerning(drawn)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
+    rows = view.query(
+        f"{concerning(_DRAWN)} SELECT b.fact, b.hash, b.since, b.ended, b.known, b.precision, b.line, b.gone, b.belief,"
         f" e.node, d.metadata, e.said_at, e.utc_offset, b.disputed, b.doubtful{told}, r.moved, r.looked_at"
         " FROM (SELECT count(*) AS looked_at, (SELECT moved FROM tenants WHERE tenant = :t) AS moved FROM u) r"
-        f" LEFT JOIN ({chosen}) b ON TRUE"
-        " LEFT JOIN edges d ON d.tenant = :t AND d.src = b.fact AND d.type = 'derived_from' AND d.kf <= :k"
-        f" AND d.kt > :k AND {view.scoped('d')}"
-        " LEFT JOIN events e ON e.tenant = :t AND e.node = d.dst"
-        " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit"
-    )
-    looks = list[list[tuple[Any, ...]]]()
-    rows = widened(view, sql, limit, looks, among=listed(lines), turns=listed(turns))
-    said, seen = _said(view, rows)
-    first = {row[0]: row for row in reversed(rows)}
-    near = [_around(row, said[node], seen) for node, row in reversed(first.items())]
-    if not held or not lines:
-        return near, HeldNow()
-    return near, _among(view, lines, looks[0], held, terms, limit) or held_now(view, lines, held)
+        f" LEFT JOIN ({chosen}) b ON TRUE{keeping.proved(view)}"
+        " ORDER BY b.gone, b.since DESC, b.fact DESC, d.id DESC, b.belief DESC LIMIT :limit",
+        **among, limit=limit, reach=reach,
+    )  # fmt: skip
+    facts = [row for row in rows if row[0] is not None]
+    return Looked(facts, rows[0][-1], _said(view, facts, rows[0][-2]))
 
 
 class SaidFact(NamedTuple):
@@ -539,10 +564,20 @@ class SaidFact(NamedTuple):
 
 
 _SAYS = (
-    "SELECT f.node, n.hash, f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one,"
-    " f.dated, n.content, n.name FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
-    " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
-    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+    "f.subject, s.name, f.predicate, f.phrase, f.object, o.name, f.literal, f.kind, f.one, f.dated, n.content,"
+    " n.name"
+)
+_ENDS = (
+    " LEFT JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
+    " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+)
+_SAYS_OF = (
+    " LEFT JOIN facts f ON f.tenant = :t AND f.node = b.fact"
+    f" LEFT JOIN nodes n ON n.tenant = :t AND n.id = b.fact{_ENDS}"
+)
+_SAID = (
+    f"SELECT f.node, n.hash, {_SAYS} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value"
+    f" CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node{_ENDS}"
 )
 
 
@@ -551,28 +586,38 @@ class KeptFacts(NamedTuple):
 
     said: dict[int, SaidFact]
     seen: dict[int, tuple[tuple[Any, ...], FactAround]]
+    rows: keeping.Keeping
 
 
-def _said(view: View, rows: Sequence[tuple[Any, ...]]) -> KeptFacts:
-    """What the facts of these rows say; read where it is not in mind, or something was erased since."""
-    if not rows:
-        return KeptFacts({}, {})
+def _kept(view: View, moved: int) -> KeptFacts:
+    """What is kept in mind, unless something was moved or erased since."""
     held: dict[tuple[int, int], KeptFacts] = view.store.facts
-    kept = held.get((view.tenant, rows[0][-2])) or _begun(view, rows[0][-2])
+    return held.get((view.tenant, moved)) or _begun(view, moved)
+
+
+def _said(view: View, rows: Sequence[tuple[Any, ...]], moved: int) -> KeptFacts:
+    """What the facts of these rows say; read where it is not in mind."""
+    kept = _kept(view, moved)
     known = kept.said
     if unread := {row[0] for row in rows if row[0] not in known or known[row[0]].hash != row[1]}:
         if len(known) + len(unread) > KEPT_FACTS:
-            kept = _begun(view, rows[0][-2])
+            kept = _begun(view, moved)
             known, unread = kept.said, {row[0] for row in rows}
-        for row in view.query(_SAYS, among=listed(unread)):
-            node, hash_, subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
-            value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
-            stems = f" {indexed(text)} {' '.join(says.partition('|')[0].split())} "
-            known[node] = SaidFact(
-                hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(),
-                stems,
-            )  # fmt: skip
+        for node, hash_, *row in view.query(_SAID, among=listed(unread)):
+            _note(known, node, hash_, row)
     return kept
+
+
+def _note(known: dict[int, SaidFact], node: int, hash_: bytes, row: Sequence[Any]) -> None:
+    """Keeps in mind what a fact says."""
+    if node in known and known[node].hash == hash_:
+        return
+    subject, of, slot, phrase, object_, name, literal, kind, one, dated, text, says = row
+    value = (name if object_ else str(orjson.loads(literal or '""'))) or ""
+    stems = f" {indexed(text)} {' '.join(says.partition('|')[0].split())} "
+    known[node] = SaidFact(
+        hash_, subject, of, slot, phrase, object_, value, kind, bool(one), bool(dated), text, says, hash_.hex(), stems,
+    )  # fmt: skip
 
 
 def _begun(view: View, moved: int) -> KeptFacts:
@@ -581,7 +626,7 @@ def _begun(view: View, moved: int) -> KeptFacts:
     for one in [one for one in list(held) if one[0] == view.tenant or len(held) > KEPT_TENANTS]:
         held.pop(one, None)
     view.store.ends.clear()
-    held[view.tenant, moved] = kept = KeptFacts({}, {})
+    held[view.tenant, moved] = kept = KeptFacts({}, {}, keeping.Keeping())
     return kept
 
 
@@ -592,20 +637,20 @@ KEPT_TENANTS, KEPT_FACTS = 32, 20_000
 def _among(
     view: View,
     lines: Collection[int],
-    rows: Sequence[tuple[Any, ...]],
+    looked: Looked,
     most: int,
     terms: Collection[str],
     limit: int,
 ) -> HeldNow | None:
     """What is believed now of these entities, from the first look at their facts; None where that has not all of it."""
-    said = _said(view, [row for row in rows if row[0] is not None]).said
+    rows, said = looked.rows, looked.kept.said
     roots = [f" {term} " for term in terms]
     found: dict[tuple[int, int, int], tuple[Any, ...]] = {}
     for r in rows:
-        if r[0] is not None and r[16] and (said[r[0]].subject in lines or said[r[0]].object in lines):
+        if r[16] and (said[r[0]].subject in lines or said[r[0]].object in lines):
             found.setdefault((-r[2], -r[0], r[8]), r)
-    last = rows[-1][0]
-    whole = rows[-1][-1] < people.REACH and len(rows) < limit
+    last = rows[-1][0] if rows else None
+    whole = looked.number < people.REACH and len(rows) < limit
     if view.closed or not (whole or sum(-fact != last for _, fact, _ in found) >= most):
         return None
     telling = list[Believed]()
@@ -622,8 +667,8 @@ def _around(
     row: tuple[Any, ...], said: SaidFact, seen: dict[int, tuple[tuple[Any, ...], FactAround]]
 ) -> FactAround:
     """A fact as this row tells it; the very same one where the row tells what it told before."""
-    told, before = row[:15], seen.get(row[0])
-    if before is not None and before[0] == told:
+    before = seen.get(row[0])
+    if before is not None and (before[0] is row or before[0][:15] == row[:15]):
         return before[1]
     span = orjson.loads(row[10]) if row[10] else {}
     fact = FactAround(
@@ -631,7 +676,7 @@ def _around(
         (span.get("start") or 0, span.get("end") or 0), row[11] or 0, row[12] or 0, row[6], bool(row[7]), said.id,
         bool(row[13]), bool(row[14]),
     )  # fmt: skip
-    seen[row[0]] = told, fact
+    seen[row[0]] = row, fact
     return fact
 
 

@@ -204,6 +204,15 @@ def open_facts_seen(view: View, nodes: Collection[int], scope: int | None = None
     return [_open(row[3:], row[0], row[1] or "", metadata_from(row[2]).get("start", 0)) for row in rows]
 
 
+def open_facts_of_each(view: View, near: Sequence[Sequence[int]]) -> list[list[OpenFact]]:
+    """The same of each of some lists, in one look."""
+    found: dict[int, list[OpenFact]] = {}
+    every = dict.fromkeys(node for nodes in near for node in nodes)
+    for fact in open_facts_seen(view, list(every)) if every else ():
+        found.setdefault(fact.row.node, []).append(fact)
+    return [[fact for node in dict.fromkeys(nodes) for fact in found.get(node, ())] for nodes in near]
+
+
 def _open(row: Sequence[Any], subject_name: str = "", said: str = "", at: int = 0) -> OpenFact:
     return OpenFact(
         fact_from((*row[:5], *row[9:20])), row[5], bool(row[6]), row[7], bool(row[8]), row[-3] or "", row[-2],

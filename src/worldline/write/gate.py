@@ -335,14 +335,16 @@ def echoes(text: str, speaker: str, handed: Sequence[tuple[str, str]]) -> bool:
 def _covered(said: Sequence[str], handed: Sequence[tuple[str, str]]) -> tuple[float, set[str]]:
     """The share of words that stand within four that were handed out, and who had said those."""
     grams = list(_grams(tuple(said)))
-    known = [(_gram_set(text), who) for text, who in handed]
-    names = {word for _, who in handed for word in _words(who)}
+    every, whose = frozenset(grams), dict[tuple[str, ...], list[str]]()
+    for text, who in handed:
+        for gram in every & _gram_set(text):  # mostly none
+            whose.setdefault(gram, []).append(who)
+    names = {word for who in {who for _, who in handed} for word in _words(who)}
     hit = [word in names for word in said]
     by: set[str] = set()
     for at, gram in enumerate(grams):
-        whose = [who for held, who in known if gram in held]
-        by.update(whose)
-        if whose:
+        if gram in whose:
+            by.update(whose[gram])
             hit[at : at + len(gram)] = [True] * len(gram)
     return sum(hit) / len(said), by
 
@@ -549,6 +551,7 @@ _FACT = _cue(
 _DETAIL = re.compile(r"\d|(?<=[a-z,] )[A-Z][a-z]+|[$€£¥]")
 
 
+@lru_cache(8)
 def speech_act(text: str) -> Act:
     """The most telling thing a message does; a long one shows it where it begins."""
     line = text[:HEARD].strip().replace("’", "'")
@@ -619,6 +622,7 @@ def _has(cue: re.Pattern[str], line: str) -> bool:
     return cue.search(line) is not None
 
 
+@lru_cache(8)
 def salience(text: str, act: Act) -> float:
     """How much a message matters: its act when short, its features when long."""
     line = text[:HEARD].strip()

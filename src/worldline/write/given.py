@@ -276,7 +276,12 @@ def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     named = {one.line: NearEntity(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
-        (line, named[line].names[0], [named[other] for other in sorted(others)], _common(view, line))
+        (
+            line,
+            named[line].names[0],
+            [named[other] for other in sorted(others)],
+            _common(view, line) if len(others) > 1 else frozenset(),  # of one nobody has to be chosen
+        )
         for line, others in sorted(pools.items())
     ]
 

@@ -487,7 +487,7 @@ def near_facts(
     found, told = list[int](), told_in(said, event.text)
     if said.corrects or any(each.changes for each in told):
         found += [node for node, _ in view.matching(_matters(said), NEAR, texts=False)]
-    if handle.reads_closely and any(each.turns for each in told):
+    if any(each.turns for each in told) and handle.reads_closely:
         late = slots.lately_told(view, event.speaker, event.said_at, event.key, scope, LATELY)
         found += [each.node for each in late]
     return list(dict.fromkeys(found))

@@ -40,7 +40,7 @@ from worldline.rules.describe import findable
 from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
-from worldline.store.slots import OpenFact, open_facts_seen
+from worldline.store.slots import OpenFact, open_facts_of_each
 from worldline.text import text_of
 from worldline.write import afterwards, given
 from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
@@ -171,8 +171,8 @@ class Intake:
 
         def look(view: View) -> tuple[list[Heard], list[list[OpenFact]]]:
             heard = heard_before(view, [(event.text, event.speaker, 0) for event in self.said])
-            near = (near_facts(handle, view, *each) for each in zip(said, stored, strict=True))
-            return heard, [open_facts_seen(view, nodes) if nodes else [] for nodes in near]
+            near = [near_facts(handle, view, *each) for each in zip(said, stored, strict=True)]
+            return heard, open_facts_of_each(view, near)
 
         heard, near = handle.read(look)
         self.verdicts = [_judge(handle, each) for each in heard]
