@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+
 from worldline.clock import EARLIEST, FOREVER, Instant, When, instant
 from worldline.text import words
 
@@ -55,8 +57,6 @@ class HashEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Unit vectors, one row a text."""
-        import numpy as np
-
         self.texts += len(texts)
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):
@@ -66,8 +66,6 @@ class HashEmbedder:
         return rows
 
     def _direction(self, word: str) -> Any:
-        import numpy as np
-
         if word not in self._known:
             seed = crc32(f"{self.identity} {word}".encode("utf-8", "surrogatepass"))
             self._known[word] = np.random.Generator(np.random.PCG64(seed)).standard_normal(self.dimension)

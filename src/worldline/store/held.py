@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import orjson
 from msgspec import Struct
 
+from worldline import Later
 from worldline.config import Config
 from worldline.errors import Conflict, Refused
 from worldline.ports import Row, Tenant, Vectors, View
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from worldline.ports import Row, Texts, View
+    from worldline.ports import Texts
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
     Compare = Callable[[Rows, Floats], Floats]
+else:
+    np = Later("numpy")
 
 # Texts that wait ======================================================================================
 
@@ -444,8 +447,6 @@ class Few:
 
     def take(self, rows: Sequence[Row], width: int) -> None:
         """Passages with their vectors; those of another width cannot be compared with anything."""
-        import numpy as np
-
         whole = packing.lengths(width)
         rows = [row for row in rows if len(row[1]) in whole]
         if not rows:
@@ -471,8 +472,6 @@ class Few:
 
     def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[packing.Piece]:
         """The same rows by their signs."""
-        import numpy as np
-
         if not self._size:
             return []
         rows = self._allowed(scopes, nodes)
@@ -481,8 +480,6 @@ class Few:
 
     def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
-        import numpy as np
-
         if not self._size or not nodes:
             return {}
         rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
@@ -491,8 +488,6 @@ class Few:
 
     def _append(self, passages: Any, block: Floats) -> None:
         """Grows by doubling, so that one more vector does not copy all others."""
-        import numpy as np
-
         size, width = self._size + len(block), block.shape[1]
         if self._matrix is None or size > len(self._matrix):
             room = max(1024, 2 * size)
@@ -515,16 +510,12 @@ class Few:
 
     def _ordered(self) -> tuple[Rows, Rows]:
         """(rows, passages) in the order of the passages."""
-        import numpy as np
-
         if self._order is None:
             self._order = np.argsort(self._held_passages(), kind="stable")
         return self._order, self._held_passages()[self._order]
 
     def _rows_of(self, nodes: Rows) -> Rows:
         """Every row of these nodes."""
-        import numpy as np
-
         order, passages = self._ordered()
         low = np.searchsorted(passages, nodes * WORDS_PER_NODE)
         counts = np.searchsorted(passages, (nodes + 1) * WORDS_PER_NODE) - low
@@ -533,8 +524,6 @@ class Few:
 
     def _allowed(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> Rows | None:
         """The rows that may be returned; None for all."""
-        import numpy as np
-
         if nodes is not None:
             inside = set(nodes)
             if scopes is not None:
@@ -553,8 +542,6 @@ class Few:
 
     def nearest(self, query: Floats, depth: int, rows: Rows | None = None) -> list[tuple[int, float]]:
         """The nearest (of these rows), exactly."""
-        import numpy as np
-
         if not self._size:
             return []
         nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query, self._fast)
@@ -565,8 +552,6 @@ class Few:
 
     def _by_node(self, rows: Rows, query: Floats, compare: Compare) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""
-        import numpy as np
-
         cosines = compare(rows, query)
         nodes, place = np.unique(self._held_passages()[rows] // WORDS_PER_NODE, return_inverse=True)
         best = np.full(len(nodes), -2.0, np.float32)
@@ -585,15 +570,11 @@ class Few:
 
     def _alike(self, rows: Rows, query: Floats) -> Floats:
         """Cosines that are the same to the last bit wherever a row lies, so also after it was archived."""
-        import numpy as np
-
         return np.asarray((self._held()[rows].astype(np.float64) * query).sum(axis=1), np.float32)
 
 
 def _products(rows: Floats, query: Floats) -> Floats:
     """Each row times the query, in this thread alone: BLAS would wake others, which wait for longer than they work."""
-    import numpy as np
-
     return np.asarray(np.einsum("ij,j->i", rows, query))
 
 
@@ -605,8 +586,6 @@ def same_embedder(stored: str, mine: str) -> bool:
     """Whether two identities are of one embedder; where a probe stands for weights, nearly the same one will do."""
     if stored == mine or not (stored.startswith(PROBE) and mine.startswith(PROBE)):
         return stored == mine
-    import numpy as np
-
     (_, name, a), (_, other, b) = stored.split(":"), mine.split(":")
     first, second = (np.frombuffer(b64decode(one), np.int8).astype(np.float64) for one in (a, b))
     if name != other or len(first) != len(second):
@@ -649,8 +628,6 @@ class WorldIndex:
         self, view: View, query: Floats, newest: int, scopes: Collection[int] | None = None
     ) -> dict[int, float]:
         """Of every world (in these scopes): the cosine of its vector and the query, the best where it has several."""
-        import numpy as np
-
         with self._lock:
             self._catch_up(view, newest, len(query))
             if self._matrix is None:
@@ -666,8 +643,6 @@ class WorldIndex:
 
     def _catch_up(self, view: View, newest: int, width: int) -> None:
         """Loads the rows that were written since the last look; where all were dropped, begins anew."""
-        import numpy as np
-
         if newest < self._last:
             self._clear()
         if newest == self._last:
@@ -689,8 +664,6 @@ class WorldIndex:
 
     def _make_room(self, size: int, width: int) -> None:
         """Grows by doubling, so that one more world does not copy all others."""
-        import numpy as np
-
         if self._matrix is not None and size <= len(self._matrix):
             return
         matrix = np.zeros((max(256, 2 * size), width), np.float32)
