@@ -17,13 +17,14 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Interval
 from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan, carry_out
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Proposal, Put, Scope
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
 from worldline.store import people, stated
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import StatedFact, StatedIdentity
+from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.change import MERGED, grounds

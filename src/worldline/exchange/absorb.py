@@ -29,12 +29,13 @@ from worldline.exchange.restore import Copy, Line, ToldRow
 from worldline.handle import Handle
 from worldline.hashing import edge_id
 from worldline.model import EdgeDraft, Propose, Receipt, Refuse
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.rules import handlers
 from worldline.store import copying, erasing, people, registry
 from worldline.store.copying import SIDE, HeldRow
 from worldline.store.slots import holds_one
 from worldline.store.sqlite import reading_only
+from worldline.store.tx import Tx
 from worldline.write.given import propose_alike
 
 Progress: TypeAlias = Callable[[str, int], None]

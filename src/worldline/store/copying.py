@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -20,13 +20,16 @@ from worldline.clock import FOREVER, Instant, Interval
 from worldline.errors import Refused, StoreError
 from worldline.hashing import GENESIS
 from worldline.model import Node
-from worldline.ports import Store, Tenant, Tx, View
+from worldline.ports import Store, Tenant, View
 from worldline.store import packing
 from worldline.store.events import event_key
 from worldline.store.held import CLAIM
 from worldline.store.schema import COLUMNS, TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
 from worldline.store.view import LISTED, listed
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _NOT_TOLD = frozenset({"node", "tenant", "key", "session", "draft"})
 _ID = "(SELECT x.hash FROM nodes x WHERE x.tenant = :t AND x.id = {})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import orjson
@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.hashing import node_id, record_id
 from worldline.model import NodeDraft
-from worldline.ports import Row, Store, Tx
+from worldline.ports import Row, Store
 from worldline.rules import slots
 from worldline.store import counting, ledger, words
 from worldline.store.indexing import UNDESCRIBED, described, is_silent, sizes, words_of
@@ -28,6 +28,9 @@ from worldline.store.resting import Sets, WrittenText, said_of, versions, writte
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
 from worldline.store.view import LISTED, listed, metadata_from
 from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _BATCH = 500
 _SPLIT = 50_000

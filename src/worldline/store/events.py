@@ -8,7 +8,7 @@ are no memory, so that the log does not cover them. Turns, as a view may see the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,13 @@ from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.hashing import event_id, node_id, record_id
 from worldline.model import Event, Findable, NodeDraft, Place, Scope, clean_name
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.store.view import listed
 from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _IN = (
     "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"

@@ -9,20 +9,23 @@ the log does, and is put or ended together with the move.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import msgspec
 
 from worldline.clock import Instant
 from worldline.model import Made, Metadata, NodeDraft
-from worldline.ports import Row, Store, Tx, View
+from worldline.ports import Row, Store, View
 from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
 from worldline.store import held, packing, words
 from worldline.store.schema import COLUMNS, SILENT, WORDS_PER_NODE
 from worldline.store.view import SqlView, listed, metadata_from
 from worldline.store.words import archived
 from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 UNDESCRIBED = SILENT | APART
 """Node types that recall does not rank among texts."""

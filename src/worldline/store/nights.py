@@ -8,7 +8,7 @@ is first learned here; how strengths fade and what is spared is for sleep to say
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import msgspec
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER, Instant, show
 from worldline.model import Node, Scope
-from worldline.ports import Row, Store, Tx, View
+from worldline.ports import Row, Store, View
 from worldline.rules.describe import Described, Strength, Use, starting
 from worldline.store import indexing, ledger
 from worldline.store.held import USED
@@ -26,6 +26,9 @@ from worldline.store.schema import SILENT, columns_of, key_of
 from worldline.store.search import first_holding
 from worldline.store.view import LISTED, NODE, listed, node_from
 from worldline.store.words import owner_token
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""

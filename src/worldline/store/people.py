@@ -11,20 +11,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
 from worldline.model import Believed, Edge, Proposal, Utterance
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
 from worldline.store.view import LISTED, listed
 from worldline.text import fold, unsigned
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 # Names ================================================================================================
 

@@ -12,13 +12,13 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from worldline.clock import Interval
 from worldline.model import NodeDraft
-from worldline.ports import Row, Store, Tx, View
+from worldline.ports import Row, Store, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, role_in
 from worldline.rules.kinds import STANDING
 from worldline.store import counting, erasing, indexing, nights, packing, words
@@ -37,6 +37,9 @@ from worldline.store.indexing import (
 from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
 from worldline.store.view import label_value, metadata_from
 from worldline.text import PASSAGE
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")

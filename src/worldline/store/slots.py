@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -22,10 +22,13 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.hashing import FactParts, fact_id, named_ids
 from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
-from worldline.ports import Row, Tx, View
+from worldline.ports import Row, View
 from worldline.rules.slots import worded
 from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
 from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed, metadata_from
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
 _HELD = "b.kt = :forever AND b.vt = :forever"

@@ -24,12 +24,12 @@ from worldline.clock import Instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
-from worldline.ports import Tx
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label, sentence
 from worldline.store import erasing, resting
 from worldline.store.erasing import Doomed
 from worldline.store.resting import Sets, WrittenText
+from worldline.store.tx import Tx
 from worldline.text import words
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from worldline.model import (
     clean_interval,
     clean_metadata,
 )
-from worldline.ports import Tx
 from worldline.rules import handlers
 from worldline.store import registry
+from worldline.store.tx import Tx
 from worldline.write.gate import likely, redact, screened
 from worldline.write.given import Link, Note, note
 
