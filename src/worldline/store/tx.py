@@ -31,8 +31,7 @@ from worldline.model import (
 from worldline.ports import Row, Store, Tenant
 from worldline.store import counting, erasing, indexing, ledger
 from worldline.store.held import FRESH
-from worldline.store.indexing import UNDESCRIBED, is_silent
-from worldline.store.loading import ALWAYS, Loading
+from worldline.store.indexing import ALWAYS, UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.view import LISTED, SqlView, as_belief, json_text, label_value, listed
 from worldline.store.words import owner_token
@@ -44,7 +43,7 @@ MANY_WORDS = 200_000
 """So many words are gathered before they are put into the index all together."""
 
 
-class Tx(Loading):
+class Tx(Indexing):
     """A write transaction of one tenant; as a view it sees everything current, in one scope.
 
     Its known time (`stamp`) is later than every one before. By table, `rows` are gathered and not written out, and
