@@ -12,7 +12,7 @@ SPOKEN = re.compile(
     r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|ORDER BY|GROUP BY|JOIN|FROM) (?!else\b)[a-z:({*]"
 )
 """The beginnings of SQL clauses, as statements and fragments write them."""
-ASKED = re.compile(r"(?:view|store|tx)\.(?:query|execute|insert|nodes|edge_rows|proposals)\(")
+ASKED = re.compile(r"(?:view|store|tx)\.(?:query|column|distinct|execute|insert|nodes|edge_rows|proposals)\(")
 """Ways to hand SQL to the store."""
 FREE = sorted(
     path for path in ROOT.rglob("*.py") if path.parts[len(ROOT.parts)] not in ("store", "bench", "testing.py")

@@ -279,6 +279,12 @@ class Bindings(Protocol):
     def query(self, sql: str, **args: Any) -> list[Row]:
         """One statement with these bindings."""
 
+    def column(self, sql: str, **args: Any) -> list[Any]:
+        """The first column of a statement's rows."""
+
+    def distinct(self, sql: str, **args: Any) -> set[Any]:
+        """The same, each value once."""
+
     def time(self, row: str) -> str:
         """The condition that a row is seen from this moment."""
 

@@ -71,11 +71,10 @@ def root_of(view: View) -> int | None:
 
 def believed_ever(view: View) -> set[int]:
     """The versions with a belief in this scope and world."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT b.node FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')}"
         f" AND {view.ever_inside('b.line')}"
     )
-    return {row[0] for row in rows}
 
 
 def spoken_of(view: View, nodes: Collection[int]) -> set[int]:

@@ -319,7 +319,7 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
         column = KEYED.get(table, "id")
         own = f" AND {sets.among('r')}" if share else ""
         sql = f"SELECT r.{column} FROM {table} r WHERE r.tenant = :t AND {condition.format(LISTED)}{own}"
-        return {row[0] for row in tx.query(sql, among=listed(among), **sets.bound)}
+        return tx.distinct(sql, among=listed(among), **sets.bound)
 
     found = {table: set[int]() for table in COVERED if table not in ("erased", "world_hashes")}
     for table, condition, whole, part in (
@@ -344,7 +344,7 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
         found["scopes"] = numbers("scopes", "r.part_of IN {0}", sets.numbers)
     for of in ("beliefs", "edges"):
         sql = f"SELECT id FROM origins WHERE tenant = :t AND of = :of AND row IN {LISTED}"
-        found["origins"] |= {row[0] for row in tx.query(sql, of=of, among=listed(sorted(found[of])))}
+        found["origins"] |= tx.distinct(sql, of=of, among=listed(sorted(found[of])))
     return found
 
 
@@ -362,13 +362,12 @@ def _first_owned(tx: Tx, doomed: Doomed) -> dict[int, bool]:
 
 def _labelled_places(tx: Tx, doomed: Doomed) -> set[int]:
     """The edges by which what stays lies where it does, as far as somebody who goes has labelled them."""
-    rows = tx.query(
+    return tx.distinct(
         "SELECT e.id FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.metadata IS NOT NULL"
         f" AND (e.src IN {LISTED} OR e.dst IN {LISTED}) AND {doomed.sets.among('e')}",
         among=listed(sorted(doomed.shares)),
         **doomed.sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def _lay_bare(tx: Tx, edges: Collection[int]) -> None:

@@ -302,9 +302,7 @@ def waiting(view: View) -> list[tuple[str, str]]:
 
 def readings(view: View) -> list[bytes | None]:
     """What every event was read as, packed."""
-    return [
-        row[0] for row in view.query("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
-    ]
+    return view.column("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
 
 
 def heard(view: View) -> list[HeardEvent]:
@@ -524,12 +522,11 @@ def backwards(view: View, within: tuple[Instant, Instant], most: int, batch: int
 
 def landmarks_among(view: View, nodes: Collection[int]) -> list[int]:
     """The lineages of those in which sleep found a landmark, in the order of their versions."""
-    rows = view.query(
+    return view.column(
         "SELECT n.line FROM json_each(:among) j CROSS JOIN scores s ON s.tenant = :t AND s.node = j.value"
         " AND s.name = 'landmark' CROSS JOIN nodes n ON n.tenant = s.tenant AND n.id = s.node ORDER BY s.node",
         among=listed(nodes),
     )
-    return [row[0] for row in rows]
 
 
 def how_many(view: View) -> int:

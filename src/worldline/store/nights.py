@@ -382,8 +382,7 @@ def voices_around(view: View, turns: Collection[int]) -> set[str]:
         for mine in _TABLES
         for theirs in _TABLES
     ]
-    rows = view.query(" UNION ".join(parts), among=listed(sorted(turns)))
-    return {row[0] for row in rows}
+    return view.distinct(" UNION ".join(parts), among=listed(sorted(turns)))
 
 
 def turns_by(view: View, speaker: str) -> list[int]:
@@ -391,12 +390,11 @@ def turns_by(view: View, speaker: str) -> list[int]:
     seats = " UNION ALL ".join(
         f"SELECT t.node FROM {table} t WHERE t.tenant = :t AND t.speaker = :speaker" for table in _TABLES
     )
-    rows = view.query(
+    return view.column(
         f"SELECT DISTINCT n.line FROM ({seats}) s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
         " ORDER BY n.line",
         speaker=speaker,
     )
-    return [row[0] for row in rows]
 
 
 _STRENGTH = "s.salience, s.reinforced_at, s.uses, s.useful, s.wrong, s.line, s.scope"
@@ -496,12 +494,11 @@ def archived(view: View, lines: Collection[int]) -> dict[int, Instant]:
 
 def pinned(view: View, lines: Collection[int]) -> set[int]:
     """Those of these that are pinned, or settled beyond doubt."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT line FROM marks WHERE tenant = :t AND line IN {LISTED} AND kt = :forever"
         " AND (kind = 'pin' OR kind = 'stage' AND value = 'crystal')",
         among=listed(lines),
     )
-    return {row[0] for row in rows}
 
 
 def contradicted(view: View, lines: Collection[int]) -> set[int]:
@@ -512,7 +509,7 @@ def contradicted(view: View, lines: Collection[int]) -> set[int]:
         f" AND {view.seen()})"
         for near, far in (("src", "dst"), ("dst", "src"))
     )
-    return {row[0] for row in view.query(sides, among=listed(lines))}
+    return view.distinct(sides, among=listed(lines))
 
 
 def flags(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
@@ -539,13 +536,12 @@ def phrased(view: View, lines: Collection[int]) -> list[tuple[int, str, str]]:
 def speakers(view: View, names: Collection[str]) -> set[str]:
     """Which of these folded names ever spoke here; the user always did."""
     speaks = "EXISTS (SELECT 1 FROM {} x WHERE x.tenant = :t AND x.speaker = j.value)"
-    rows = view.query(
+    return view.distinct(
         "SELECT j.value FROM json_each(:names) j WHERE j.value = :me"
         f" OR {speaks.format('texts')} OR {speaks.format('cold_texts')}",
         names=orjson.dumps(sorted(names)).decode(),
         me=_USER,
     )
-    return {row[0] for row in rows}
 
 
 def facts_resting_on(view: View, events: Collection[int]) -> list[tuple[int, int]]:

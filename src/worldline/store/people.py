@@ -183,24 +183,22 @@ def give_keys(tx: Tx) -> None:
 
 def ever_called(view: View, line: int) -> set[str]:
     """Every name under which an entity was ever known, in any scope."""
-    rows = view.query(
+    return view.distinct(
         "SELECT name FROM aliases WHERE tenant = :t AND line = :line"
         " UNION SELECT name FROM nodes WHERE tenant = :t AND id = :line",
         line=line,
     )
-    return {row[0] for row in rows}
 
 
 def namesakes(tx: Tx, line: int, scope: int) -> list[int]:
     """Others that share a name with this entity in a scope."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT a.line FROM aliases o CROSS JOIN aliases a ON a.tenant = :t AND a.key = o.key"
         " AND a.scope = o.scope AND a.line <> o.line WHERE o.tenant = :t AND o.line = :line AND o.scope = :scope"
         " ORDER BY a.line",
         line=line,
         scope=scope,
     )
-    return [row[0] for row in rows]
 
 
 # Who is near whom -----------------------------------------------------------------------------------
@@ -337,11 +335,10 @@ def called(view: View, names: Collection[str]) -> list[NamedEntity]:
 
 def names_of(view: View, lines: Collection[int]) -> list[str]:
     """Everything that these entities are called, the oldest name first."""
-    rows = view.query(
+    return view.column(
         f"SELECT a.name FROM aliases a WHERE a.tenant = :t AND a.line IN {LISTED} AND {view.scoped('a')} ORDER BY a.id",
         among=listed(lines),
     )
-    return [row[0] for row in rows]
 
 
 def names_near(view: View, key: str) -> dict[str, str]:
@@ -360,10 +357,9 @@ def heard(view: View, speakers: Collection[str]) -> list[str]:
         f"EXISTS (SELECT 1 FROM {table} t{SEATS} WHERE t.tenant = :t AND t.speaker = j.value AND {view.seen()})"
         for table in TURN_TABLES
     )
-    rows = view.query(
+    return view.column(
         f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=texts(speakers)
     )
-    return [row[0] for row in rows]
 
 
 def speakers(view: View) -> list[str]:
@@ -375,8 +371,7 @@ def speakers(view: View) -> list[str]:
         for table in TURN_TABLES
     )
     found = " UNION ".join(f"SELECT name FROM {table}_by WHERE name IS NOT NULL" for table in TURN_TABLES)
-    rows = view.query(f"WITH RECURSIVE {steps} {found} ORDER BY 1", most=_MOST_SPEAKERS)
-    return [row[0] for row in rows]
+    return view.column(f"WITH RECURSIVE {steps} {found} ORDER BY 1", most=_MOST_SPEAKERS)
 
 
 def written(view: View, speaker: str) -> str:
@@ -661,12 +656,11 @@ def stages(view: View, line: int) -> list[Stage]:
 
 def disputed(view: View) -> list[int]:
     """The lineages that an open contradiction leaves from."""
-    rows = view.query(
+    return view.column(
         "SELECT DISTINCT e.src FROM (SELECT x.id FROM edges x WHERE x.tenant = :t AND x.type = 'contradicts') c"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.id = c.id WHERE {view.time('e')} AND {view.scoped('e')}"
         " ORDER BY e.src"
     )
-    return [row[0] for row in rows]
 
 
 def worded(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:

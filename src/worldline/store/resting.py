@@ -58,15 +58,14 @@ def sets_of(view: View, scope: Scope) -> Sets:
 
 def lines_in(view: View, sets: Sets) -> set[int]:
     """Every lineage that is or was believed in these scope sets."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
     )
-    return {row[0] for row in rows}
 
 
 def texts_before(view: View, before: Instant, sets: Sets) -> set[int]:
     """What was said before a moment, and the notes that were first believed before it."""
-    rows = view.query(
+    return view.distinct(
         "SELECT DISTINCT n.line FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
         f" WHERE v.tenant = :t AND v.said_at < :before AND {sets.among('b')}"
@@ -76,7 +75,6 @@ def texts_before(view: View, before: Instant, sets: Sets) -> set[int]:
         before=before,
         **sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def inside(view: View, lines: Collection[int]) -> set[int]:
@@ -158,13 +156,12 @@ def _learned(view: View, of: str, rows: Sequence[Row]) -> dict[tuple[int, bytes]
 
 def facts_about(view: View, lines: Collection[int], sets: Sets) -> set[int]:
     """The facts of which any of these is an end."""
-    rows = view.query(
+    return view.distinct(
         "SELECT DISTINCT b.line FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
         f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) AND {sets.among('b')}",
         among=listed(lines),
         **sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def around(view: View, lines: Collection[int]) -> tuple[set[int], set[int]]:
@@ -185,7 +182,7 @@ def around(view: View, lines: Collection[int]) -> tuple[set[int], set[int]]:
 def unused(view: View, entities: Collection[int], gone: Collection[int], sets: Sets) -> set[int]:
     """Those of these entities of which nothing else speaks, and that nobody put by hand."""
     among, dead = listed(set(entities) - set(gone)), listed(gone)
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.content = ''"
         " AND n.metadata IS NULL AND NOT EXISTS (SELECT 1 FROM facts f CROSS JOIN beliefs b ON b.tenant = :t"
         f" AND b.line = f.node AND {sets.among('b')} WHERE f.tenant = :t AND (f.subject = n.id OR f.object = n.id)"
@@ -200,54 +197,49 @@ def unused(view: View, entities: Collection[int], gone: Collection[int], sets: S
         dead=dead,
         **sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def emptied(view: View, sessions: Collection[int], gone: Collection[int]) -> set[int]:
     """Those of these sessions that hold nothing else."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM edges e"
         " WHERE e.tenant = :t AND e.src = n.id AND e.type = 'contains'"
         " AND e.dst NOT IN (SELECT value FROM json_each(:dead)))",
         among=listed(sessions),
         dead=listed(gone),
     )
-    return {row[0] for row in rows}
 
 
 def shared(view: View, lines: Collection[int], sets: Sets) -> set[int]:
     """Those of these lineages that somebody believes whom it does not concern."""
     if sets.numbers is None or not lines:
         return set()
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND NOT {sets.among('b')}",
         among=listed(lines),
         **sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def only_theirs(view: View, lines: Collection[int], sets: Sets) -> set[int]:
     """The versions of these lineages that nobody believes whom it does not concern."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT b.node FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {sets.among('b')}"
         " AND NOT EXISTS (SELECT 1 FROM beliefs o WHERE o.tenant = :t AND o.line = b.line AND o.node = b.node"
         f" AND NOT {sets.among('o')})",
         among=listed(lines),
         **sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def holding_others(view: View, lines: Collection[int], stay: Collection[int]) -> set[int]:
     """Those of these worlds in which something lies that stays."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.src IN {LISTED}"
         " AND (e.dst NOT IN (SELECT value FROM json_each(:dead)))",
         among=listed(lines),
         dead=listed(set(lines) - set(stay)),
     )
-    return {row[0] for row in rows}
 
 
 class WrittenText(NamedTuple):
@@ -340,12 +332,11 @@ def said_of(view: View, entities: Collection[int]) -> list[SaidOf]:
 
 def grounds_of(view: View, lines: Collection[int]) -> list[int]:
     """The events that these rest on."""
-    rows = view.query(
+    return view.column(
         "SELECT DISTINCT v.node FROM edges e CROSS JOIN events v ON v.tenant = :t AND v.node = e.dst"
         f" WHERE e.tenant = :t AND e.type = 'derived_from' AND e.src IN {LISTED} ORDER BY v.node",
         among=listed(lines),
     )
-    return [row[0] for row in rows]
 
 
 def versions(view: View, lines: Collection[int]) -> list[int]:

@@ -223,20 +223,22 @@ def is_held(tx: Tx, belief: int) -> bool:
 
 def by_role(tx: Tx, owner: str, slots: Iterable[str], role: str, scope: int) -> list[int]:
     """Who stands in one of these slots of somebody, under a word ("sister"); two at most."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.object FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.subject = a.line"
         f" AND f.predicate IN {_SLOTS} AND f.object <> 0"
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND {_HELD}"
         " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
         " AND lower(f.phrase) LIKE '%' || :role || '%' ORDER BY f.object LIMIT 2",
-        slots=texts(slots), owner=owner, role=role, scope=scope,
-    )  # fmt: skip
-    return [row[0] for row in rows]
+        slots=texts(slots),
+        owner=owner,
+        role=role,
+        scope=scope,
+    )
 
 
 def subjects_with(tx: Tx, value: str, scope: int) -> list[int]:
     """Of whom an open fact has this folded name as its object; two at most."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND {_HELD}"
         " WHERE a.tenant = :t AND a.key = :value AND a.scope = :scope AND b.scope = :scope"
@@ -244,7 +246,6 @@ def subjects_with(tx: Tx, value: str, scope: int) -> list[int]:
         value=value,
         scope=scope,
     )
-    return [row[0] for row in rows]
 
 
 def lately_told(
@@ -326,13 +327,16 @@ def in_slot(tx: Tx, subject: int, slot: str) -> list[InSlot]:
 
 def ended_at(tx: Tx, fact: FactRow, scope: int, at: Instant) -> list[int]:
     """Other facts of the same slot that end at a moment, as is believed now."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.node FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
         " WHERE f.tenant = :t AND f.subject = :subject AND f.predicate = :slot AND f.node <> :own"
         " AND b.scope = :scope AND b.kt = :forever AND b.vt = :at ORDER BY f.node",
-        subject=fact.subject, slot=fact.predicate, own=fact.node, scope=scope, at=at,
-    )  # fmt: skip
-    return [row[0] for row in rows]
+        subject=fact.subject,
+        slot=fact.predicate,
+        own=fact.node,
+        scope=scope,
+        at=at,
+    )
 
 
 # One fact -------------------------------------------------------------------------------------------

@@ -143,12 +143,11 @@ def _stated(row: tuple[Any, ...], who: StatedIdentity) -> StatedFact:
 
 def facts_about(view: View, entities: Collection[int]) -> list[int]:
     """The facts that ever spoke of any of these entities."""
-    rows = view.query(
+    return view.column(
         f"SELECT f.node FROM facts f WHERE f.tenant = :t AND f.subject IN {LISTED} UNION"
         f" SELECT f.node FROM facts f WHERE f.tenant = :t AND f.object IN {LISTED}",
         among=listed(sorted(entities)),
     )
-    return [row[0] for row in rows]
 
 
 def ever_said(view: View, who: StatedIdentity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
@@ -222,13 +221,12 @@ def turns_behind(view: View, lines: Collection[int], *, ever: bool = False) -> d
 
 def with_edges(view: View, type_: str, lines: Collection[int]) -> set[int]:
     """Those of these from which an edge of the type ever led anywhere."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = :type"
         f" AND {view.scoped('e')}",
         among=listed(sorted(lines)),
         type=type_,
     )
-    return {row[0] for row in rows}
 
 
 def holding(view: View, lines: Collection[int]) -> dict[int, Interval]:
@@ -325,13 +323,12 @@ class CitedFact(NamedTuple):
 
 def hanging(view: View, lines: Collection[int]) -> list[int]:
     """The lineages that were derived from any of these; a version derived from its elder is not."""
-    rows = view.query(
+    return view.column(
         "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
         f" CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE {_GROUND} AND e.dst IN {LISTED}"
         f" AND e.kt = :forever AND s.line <> d.line AND {view.scoped('e')} ORDER BY s.line",
         among=listed(lines),
     )
-    return [row[0] for row in rows]
 
 
 def cited(view: View, lines: Collection[int]) -> list[CitedFact]:
@@ -405,21 +402,19 @@ def climbed(view: View, lines: Collection[int]) -> list[list[int]]:
 
 def every_world(view: View) -> set[int]:
     """Everything that contains something, and every topic."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT e.src FROM edges e WHERE e.tenant = :t AND {_contains(view)} UNION"
         f" SELECT b.line FROM beliefs b WHERE b.tenant = :t AND b.type = 'Topic' AND {view.seen()}"
     )
-    return {row[0] for row in rows}
 
 
 def worlds_among(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that contain something."""
-    rows = view.query(
+    return view.distinct(
         "SELECT j.value FROM json_each(:among) j WHERE EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t"
         f" AND e.src = j.value AND {_contains(view)})",
         among=listed(lines),
     )
-    return {row[0] for row in rows}
 
 
 def texts_inside(view: View, worlds: Sequence[int]) -> list[Node]:
@@ -515,36 +510,33 @@ def topics_labelled(view: View, labels: Iterable[str], most: int) -> list[Node]:
 
 def opening(view: View, turns: Collection[int]) -> set[int]:
     """Those of these turns that open a stretch of some topic."""
-    rows = view.query(
+    return view.distinct(
         "SELECT e.dst FROM edges e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src AND n.type = 'Topic'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.src"
         f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND {view.time('e')}"
         f" AND {view.scoped('e')} AND {view.seen()}",
         among=listed(turns),
     )
-    return {row[0] for row in rows}
 
 
 def made_of(view: View, topic: int, among: Collection[int]) -> set[int]:
     """Those of these that a topic is derived from already."""
-    rows = view.query(
+    return view.distinct(
         "SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src = :topic AND e.type = 'derived_from'"
         f" AND e.dst IN {LISTED} AND {view.time('e')} AND {view.scoped('e')}",
         topic=topic,
         among=listed(among),
     )
-    return {row[0] for row in rows}
 
 
 def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     """The topics that have gathered something of these sessions."""
-    rows = view.query(
+    return view.distinct(
         "SELECT DISTINCT e.src FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.dst = w.value"
         f" AND e.type = 'derived_from' AND {view.time('e')} CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src"
         " WHERE n.type = 'Topic'",
         among=listed(sorted(sessions)),
     )
-    return {row[0] for row in rows}
 
 
 def gathered(view: View, topic: int) -> list[tuple[int, str, Instant, str]]:
@@ -622,10 +614,9 @@ def turns_gathered(view: View, topics: Sequence[int], most: int) -> list[Child]:
 
 def ever_composed(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that have a vector as a world, in any scope."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT line FROM composed WHERE tenant = :t AND line IN {LISTED}", among=listed(lines)
     )
-    return {row[0] for row in rows}
 
 
 class Composed(Struct, frozen=True, order=True):

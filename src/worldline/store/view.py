@@ -209,6 +209,14 @@ class SqlView(View):
         """One statement with this view's bindings."""
         return self.store.query(sql, {**self.args, **args})
 
+    def column(self, sql: str, **args: Any) -> list[Any]:
+        """The first column of a statement's rows."""
+        return [row[0] for row in self.query(sql, **args)]
+
+    def distinct(self, sql: str, **args: Any) -> set[Any]:
+        """The same, each value once."""
+        return {row[0] for row in self.query(sql, **args)}
+
     # Fragments ---------------------------------------------------------------------------------
 
     def time(self, row: str) -> str:
@@ -585,12 +593,11 @@ class SqlView(View):
 
     def _in_scope(self, nodes: Sequence[int]) -> list[int]:
         """Which of these versions belong to what is bound here, at whatever time."""
-        rows = self.query(
+        return self.column(
             "SELECT DISTINCT n.id FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
             f" AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED} AND {self.scoped('b')}",
             among=listed(nodes),
         )
-        return [row[0] for row in rows]
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
@@ -633,23 +640,21 @@ class SqlView(View):
 
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
-        rows = self.query(
+        return self.column(
             "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among)"
             " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line"
             " AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
             f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
             among=listed(lines),
         )
-        return [row[0] for row in rows]
 
     def merged(self, lines: Sequence[int]) -> set[int]:
         """Those that were accepted as the same as something, whether or not that is still there."""
-        rows = self.query(
+        return self.distinct(
             "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
             f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
             among=listed(lines),
         )
-        return {row[0] for row in rows}
 
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""

@@ -502,12 +502,11 @@ def _listed(values: Iterable[Any]) -> str:
 
 def thin(view: View, most: int) -> list[str]:
     """Terms with several sealed chunks that have lost most of their postings."""
-    rows = view.query(
+    return view.column(
         "SELECT term FROM words WHERE tenant = :t AND chunk > 0 AND n < 26 GROUP BY term HAVING count(*) > 1"
         " ORDER BY term LIMIT :most",
         most=most,
     )
-    return [row[0] for row in rows]
 
 
 def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
