@@ -18,6 +18,7 @@ from base64 import b64decode
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -27,7 +28,7 @@ from msgspec import Struct
 from worldline import Later
 from worldline.config import Config
 from worldline.errors import Conflict, Refused
-from worldline.ports import Row, Tenant, Vectors, View
+from worldline.ports import Row, Store, Tenant, Vectors, View
 from worldline.store import packing
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.text import forget_names
@@ -715,8 +716,8 @@ def large(owners: Mapping[str, Sequence[Row]], texts: int, short: int) -> Iterat
             yield term, Share(texts, short + 1, counted)
 
 
-class Held:
-    """Caches of one open store, and what recalls have shown since the last write."""
+class Held(Store):
+    """Caches of one open store, what recalls have shown since the last write, and what most engines do alike."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -815,6 +816,42 @@ class Held:
 
     def _new_index(self) -> Vectors:
         return VectorIndex()
+
+    # Where an engine has no way of its own -----------------------------------------------------------
+
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """One statement inside the write transaction."""
+        return self.query(sql, args)
+
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """All rows, where no text is kept that is none."""
+        return self.query(sql, args)
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that have memories."""
+        return [row[0] for row in self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")]
+
+    def missing_indexes(self) -> list[str]:
+        """None, where the engine keeps them itself."""
+        return []
+
+    def mend_indexes(self) -> None:
+        """Nothing, for the same reason."""
+
+    def problems(self) -> list[str]:
+        """None, where the engine checks its pages itself."""
+        return []
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Nothing special around a big load."""
+        yield
+
+    def drop_indexes(self) -> None:
+        """Where other tenants use the indexes, they stay."""
+
+    def make_indexes(self) -> None:
+        """They have stayed."""
 
 
 def its_own(rows: Sequence[Row], name: str) -> Tenant:
