@@ -25,7 +25,7 @@ from worldline.rules.describe import APART, caption_of, described_draft, passage
 from worldline.rules.kinds import tags_of
 from worldline.store import held, packing, words
 from worldline.store.schema import COLUMNS, SILENT, WORDS_PER_NODE
-from worldline.store.view import SqlView, json_text, listed, metadata_from
+from worldline.store.view import LISTED, SqlView, json_text, listed, metadata_from
 from worldline.store.words import archived
 from worldline.text import PASSAGE, fold, indexed
 
@@ -607,3 +607,88 @@ def switch_embedder(store: Store, tenant: int, embedder: str) -> None:
         {**whose, "embedder": embedder},
     )
     keep_vectors(store, tenant, [(row[0], bytes(row[1])) for row in made], after=last)
+
+
+# Other words ------------------------------------------------------------------------------------------
+
+
+class WrittenText(NamedTuple):
+    """A stored version."""
+
+    node: int
+    line: int
+    type: str
+    name: str
+    content: str
+    metadata: str | None
+    made: Made | None
+
+
+def written(view: View, nodes: Collection[int]) -> list[WrittenText]:
+    """These versions."""
+    rows = view.query(
+        "SELECT id, line, type, name, content, metadata, made FROM nodes WHERE tenant = :t"
+        f" AND id IN {LISTED} ORDER BY id",
+        among=listed(nodes),
+    )
+    return [WrittenText(*row) for row in rows]
+
+
+def unindex(tx: Tx, nodes: Collection[int]) -> set[int]:
+    """Takes the words of these versions out of the index; those that were archived."""
+    cold = set[int]()
+    for one, draft in _findable(tx, nodes):
+        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+        if archived(tx.store, tx.tenant, [texts[0][0]]):
+            cold.add(one.node)
+        tx.words().remove(texts, cold=one.node in cold)
+        _recount(tx, texts, -1)
+    return cold
+
+
+def index(tx: Tx, nodes: Collection[int], cold: Collection[int], since: Instant = 0) -> None:
+    """Makes versions findable, and described, as they are now; what is not believed yet will be `since` then."""
+    for one, draft in _findable(tx, nodes, since):
+        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+        tx.words().replace([], texts)
+        _recount(tx, texts)
+        if one.node in cold:
+            tx.words().move(texts, cold=True)
+        speaker, role, said_at, told = described(draft)
+        for table in ("texts", "cold_texts"):
+            tx.query(
+                f"UPDATE {table} SET speaker = :speaker, role = :role, said_at = :said_at, described = :told"
+                " WHERE tenant = :t AND node = :node",
+                speaker=speaker, role=role, said_at=said_at, told=told, node=one.node,
+            )  # fmt: skip
+
+
+def _findable(tx: Tx, nodes: Collection[int], otherwise: Instant = 0) -> list[tuple[WrittenText, NodeDraft]]:
+    """Those of these versions that have words in the index, as they were indexed."""
+    since: dict[int, Instant] = {}
+    for node, start in tx.query(
+        "SELECT b.node, b.vf FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE n.tenant = :t AND n.id IN {LISTED} ORDER BY b.id",
+        among=listed(nodes),
+    ):
+        since.setdefault(node, start)
+    return [
+        (
+            one,
+            NodeDraft(
+                one.type, one.name, one.content, Interval(since.get(one.node, otherwise)),
+                metadata=metadata_from(one.metadata), made=one.made,
+            ),
+        )
+        for one in written(tx, nodes)
+        if not is_silent(one.type, one.made)
+    ]  # fmt: skip
+
+
+def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
+    texts, tokens = sizes(rows)
+    tx.query(
+        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
+        texts=sign * texts,
+        tokens=sign * tokens,
+    )
