@@ -23,7 +23,7 @@ from worldline.reading.claim import role_of
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
-from worldline.store.view import LISTED, listed
+from worldline.store.view import LISTED, joined, listed
 from worldline.text import fold, unsigned
 
 if TYPE_CHECKING:
@@ -306,14 +306,6 @@ class NamedEntity(NamedTuple):
     line: int
     name: str
     first: int
-
-
-def joined(view: View, start: str) -> str:
-    """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
-    return (
-        f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
-        f" AND i.src = same.line AND i.type = 'same_as' AND i.kf <= :k AND i.kt > :k AND {view.scoped('i')})"
-    )
 
 
 def first_of(view: View, line: str) -> str:

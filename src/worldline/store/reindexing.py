@@ -174,7 +174,8 @@ class Derived:
             self._wrong.setdefault(table, Fault(f"description of node row {node}", _NOT_ITS))
         yield from self._wrong.values()
         yield from _wrong_seats(self._query, self._tenant)
-        yield from _wrong_vectors(self._query, self._tenant, {row[0] for row in self.indexed})
+        for _, row in unusable(self._query, self._tenant, {row[0] for row in self.indexed})[:1]:
+            yield Fault(f"vector row {row}", "nobody can compare it; worldline reindex drops it")
 
 
 _MARKED = re.compile(r" [.()]")
@@ -290,11 +291,6 @@ def _is_described(text: IndexedText, held: tuple[Any, ...], is_sealed: bool) -> 
     if is_sealed:
         return held[:3] == seen_as(text.draft)
     return held == (*seen_as(text.draft), packed(text.draft))
-
-
-def _wrong_vectors(query: Query, tenant: int, rows: set[int]) -> Iterator[Fault]:
-    for number in unusable(query, tenant, rows)[:1]:
-        yield Fault(f"vector row {number[1]}", "nobody can compare it; worldline reindex drops it")
 
 
 def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, Nod
 from worldline.ports import Row, View
 from worldline.rules.slots import worded
 from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
-from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed, metadata_from
+from worldline.store.view import BELIEF, HELD_FACT, LISTED, belief_from, fact_from, listed, metadata_from
 
 if TYPE_CHECKING:
     from worldline.store.tx import Tx
@@ -539,10 +539,7 @@ class Gathering:
         whole = [line for line, slots in into.items() if slots is None]
         pairs = [[line, slot] for line, slots in into.items() for slot in sorted(slots or ())]
         rows = self._view.query(
-            "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated, f.phrase,"
-            f" {BELIEF}, o.name, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t"
-            " AND v.node = d.dst WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from'"
-            " ORDER BY d.id LIMIT 1), n.hash, n.name, n.line, n.world FROM facts f"
+            f"SELECT {HELD_FACT}, n.hash, n.name, n.line, n.world FROM facts f"
             " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
@@ -559,17 +556,17 @@ class Gathering:
         }
 
     def _keep(self, r: Row) -> None:
-        row = fact_from((*r[:5], *r[10:21]))
+        *told, id_, name, line, world = r
+        fact = _open(told)
+        row = fact.row
         if row.belief.row in self._kept:
             return
         self._kept.add(row.belief.row)
-        value = value_of(r[3], r[21], r[4])
-        fact = OpenFact(row, r[5], bool(r[6]), r[7], bool(r[8]), r[22] or "", r[9], value)
-        current = Current(fact, r[25], r[26])
+        current = Current(fact, line, world)
         self._facts.setdefault(row.subject, []).append(current)
         self._by_belief[row.belief.row] = current
         self._by_line.setdefault(current.line, []).append(current)
-        self._tx.recollect(row.node, r[23:26])
+        self._tx.recollect(row.node, (id_, name, line))
 
     def note(self, facts: Iterable[OpenFact]) -> None:
         """Facts that were looked up by another way, and may be ended."""

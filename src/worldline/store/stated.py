@@ -97,18 +97,14 @@ class StatedIdentity:
 
 def facts(view: View, who: StatedIdentity, lines: Collection[int]) -> list[StatedFact]:
     """These facts, as far as they are believed."""
-    rows = view.query(
-        f"{_FACT} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value{_FROM}"
-        f" WHERE {view.scoped('b')} ORDER BY b.id",
-        among=listed(sorted(lines)),
-    )
-    return [_stated(row, who) for row in rows]
+    return _by(view, who, "json_each(:among)", "f.node = j.value", among=listed(sorted(lines)))
 
 
 def of_subjects(view: View, who: StatedIdentity, slots: Iterable[tuple[int, str]]) -> list[StatedFact]:
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
-    return _by(view, who, "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1", wanted)
+    on = "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1"
+    return _by(view, who, "json_each(:wanted)", on, wanted=orjson.dumps(wanted).decode())
 
 
 def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]]) -> list[StatedFact]:
@@ -118,16 +114,17 @@ def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]])
         "f.object = CAST(j.value ->> 0 AS BIGINT) AND f.predicate >= j.value ->> 1"
         " AND f.predicate < (j.value ->> 1) || '$'"
     )
-    found = _by(view, who, on, wanted)
+    found = _by(view, who, "json_each(:wanted)", on, wanted=orjson.dumps(wanted).decode())
     keys = {key for _, key in wanted}
     return [fact for fact in found if fact.key in keys]
 
 
-def _by(view: View, who: StatedIdentity, on: str, wanted: Collection[tuple[int, str]]) -> list[StatedFact]:
+def _by(view: View, who: StatedIdentity, asked: str, on: str, **args: Any) -> list[StatedFact]:
+    """The believed facts that go with what is asked for, as a list `j`."""
     rows = view.query(
-        f"{_FACT} FROM json_each(:wanted) j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
+        f"{_FACT} FROM {asked} j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
-        wanted=orjson.dumps(wanted).decode(),
+        **args,
     )
     return list({row[0]: _stated(row, who) for row in rows}.values())
 
@@ -419,14 +416,13 @@ def worlds_among(view: View, lines: Sequence[int]) -> set[int]:
 
 def texts_inside(view: View, worlds: Sequence[int]) -> list[Node]:
     """What these contain, facts and names apart; the newest version of each lineage."""
-    rows = view.query(
-        f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        " WHERE b.tenant = :t AND b.line IN"
-        f" (SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND {_contains(view)})"
-        f" AND b.type NOT IN {_NO_TEXTS} AND {view.seen()} ORDER BY b.line, b.vf, b.kf, b.node",
+    inside = f"SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND {_contains(view)}"
+    found = view.nodes(
+        f"b.line IN ({inside}) AND b.type NOT IN {_NO_TEXTS}",
+        "ORDER BY b.line, b.vf, b.kf, b.node",
         among=listed(worlds),
     )
-    return list({node.line: node for node in map(node_from, rows)}.values())
+    return list({node.line: node for node in found}.values())
 
 
 def summaries_inside(view: View, worlds: Sequence[int]) -> dict[int, int]:

@@ -135,12 +135,14 @@ _BINDINGS = (
     "hindsight",
 )
 
-_OPEN_FACT = (
+HELD_FACT = (
     "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
     f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
     " WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
-    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
-    " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
+)
+_OPEN_FACT = (
+    f"{HELD_FACT} FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b"
+    " ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
     " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object WHERE f.tenant = :t"
     " AND b.status IS DISTINCT FROM 'quarantined'"
 )
@@ -518,6 +520,8 @@ class SqlView(View):
         return [edge_from(row) for row in rows]
 
     def _fact_edges(self, end: str, among: str) -> list[Edge]:
+        """A fact inside a world may speak of entities, which live in the root."""
+        ends = " AND ".join(self._end_seen(f"f.{one}", anywhere=True) for one in ("subject", "object"))
         rows = self.query(
             "SELECT n.id, n.hash, f.phrase, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
             " (SELECT s.hash FROM nodes s WHERE s.tenant = :t AND s.id = f.subject),"
@@ -525,14 +529,10 @@ class SqlView(View):
             " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN {LISTED} AND {self.seen()}"
-            f" AND {self._ends_of_fact()} ORDER BY b.id",
+            f" AND {ends} ORDER BY b.id",
             among=among,
         )
         return [_fact_edge(row) for row in rows]
-
-    def _ends_of_fact(self) -> str:
-        """A fact inside a world may speak of entities, which live in the root."""
-        return f"{self._end_seen('f.subject', anywhere=True)} AND {self._end_seen('f.object', anywhere=True)}"
 
     def edge_rows(self, where: str, **args: Any) -> list[Edge]:
         """Edges that meet a condition on `e`, whatever their ends: for history, why and receipts."""
@@ -640,13 +640,8 @@ class SqlView(View):
 
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
-        return self.column(
-            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among)"
-            " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line"
-            " AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
-            f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
-            among=listed(lines),
-        )
+        every = joined(self, "SELECT value FROM json_each(:among)")
+        return self.column(f"{every} SELECT line FROM same ORDER BY line", among=listed(lines))
 
     def merged(self, lines: Sequence[int]) -> set[int]:
         """Those that were accepted as the same as something, whether or not that is still there."""
@@ -685,6 +680,14 @@ class SqlView(View):
             f"p.kf <= :k AND p.kt > :k AND {self.scoped('p')} AND {self._end_seen_ever('p.a')}"
             f" AND {self._end_seen_ever('p.b')}"
         )
+
+
+def joined(view: View, start: str) -> str:
+    """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
+    return (
+        f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
+        f" AND i.src = same.line AND i.type = 'same_as' AND i.kf <= :k AND i.kt > :k AND {view.scoped('i')})"
+    )
 
 
 def scope_key(scope: Scope) -> str:
