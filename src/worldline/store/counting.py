@@ -28,6 +28,7 @@ from worldline.errors import StoreError
 from worldline.model import Scope
 from worldline.ports import Row, Store, View
 from worldline.store import ledger
+from worldline.store.schema import columns_of
 from worldline.store.view import listed, scope_key
 
 Query = Callable[[str, Mapping[str, Any]], list[Row]]
@@ -355,14 +356,9 @@ def drop(store: Store, tenant: int) -> None:
 
 def _put(store: Store, tenant: int, whole: Whole) -> None:
     far = whole.kept.at.far
-    store.insert(
-        "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (tenant, owner, pass) DO UPDATE SET cursor = excluded.cursor, state = excluded.state",
-        [
-            (tenant, EVERYTHING, _STANDS, far, _written(EVERYTHING, whole.kept)),
-            *((tenant, owner, _KEPT, far, _written(owner, of.told())) for owner, of in whole.of.items()),
-        ],
-    )
+    rows = [(tenant, owner, _KEPT, far, _written(owner, of.told())) for owner, of in whole.of.items()]
+    rows.append((tenant, EVERYTHING, _STANDS, far, _written(EVERYTHING, whole.kept)))
+    store.put("sleep", rows, columns_of("sleep"))
 
 
 FAR = "(SELECT s.cursor FROM sleep s WHERE s.tenant = :t AND s.owner = '' AND s.pass = 'counted')"

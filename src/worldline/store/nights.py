@@ -60,11 +60,8 @@ def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[
 
 def stand(store: Store, tenant: int, name: str, owner: str, now: Stand) -> None:
     """Moves the cursor of a pass for one owner."""
-    store.execute(
-        "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (tenant, owner, pass) DO UPDATE SET cursor = excluded.cursor, state = excluded.state",
-        (tenant, owner, name, now.cursor, msgspec.json.encode(now.waiting).decode()),
-    )
+    row = tenant, owner, name, now.cursor, msgspec.json.encode(now.waiting).decode()
+    store.put("sleep", [row], columns_of("sleep"))
 
 
 def stand_for_all(store: Store, tenant: int, name: str, cursor: int) -> None:
@@ -245,18 +242,12 @@ def derive(
     store: Store, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
 ) -> int:
     """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
-    keys, columns = key_of(table), columns_of(table)
     if table in SEALED:
         rows = [(*row, seal(table, row)) for row in rows]
     if gone:
-        store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in keys)}", gone)
+        store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in key_of(table))}", gone)
     if rows:
-        renewed = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in keys)
-        store.insert(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-            f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {renewed}",
-            rows,
-        )
+        store.put(table, rows, columns_of(table))
     return len(rows) + len(gone)
 
 
@@ -316,11 +307,7 @@ def keep_scorer(tx: Tx, name: str, signal: str, version: str, weight: float) -> 
     known = tx.query("SELECT version FROM scorers WHERE tenant = :t AND name = :name", name=name)
     if known and known[0][0] != version:
         _drop_scores(tx, signal)
-    tx.store.execute(
-        "INSERT INTO scorers (tenant, name, version, weight) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, weight = excluded.weight",
-        (tx.tenant, name, version, weight),
-    )
+    tx.store.put("scorers", [(tx.tenant, name, version, weight)], columns_of("scorers"))
 
 
 def drop_scorer(tx: Tx, name: str, signal: str) -> bool:

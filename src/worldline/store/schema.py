@@ -115,7 +115,8 @@ VECTORS = ("embeddings", "cold_embeddings")
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""
 _STAYS = frozenset((*UNNUMBERED, *VECTORS))
-_GIVES_WAY = frozenset(("worlds",))
+_GIVES_WAY = frozenset(("worlds", "sleep", "scores", "scorers", "strengths", "composed", "profiles"))
+"""Tables in which a new row takes the place of the one with its key."""
 
 
 def quoted(column: str) -> str:
