@@ -26,7 +26,7 @@ from worldline.store.events import event_key
 from worldline.store.held import CLAIM
 from worldline.store.schema import COLUMNS, TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
-from worldline.store.view import LISTED, listed
+from worldline.store.view import LISTED, grouped, listed
 
 if TYPE_CHECKING:
     from worldline.store.tx import Tx
@@ -269,15 +269,12 @@ def id_of(view: View, key: int) -> str | None:
 
 def _origins(view: View, table: str) -> dict[int, list[Any]]:
     """Where the rows of a table come from, if another store held them first: store, valid, known."""
-    found: dict[int, list[Any]] = {}
     rows = view.query(
         "SELECT o.row, o.store, o.vf, o.vt, o.kf, o.kt FROM origins o WHERE o.tenant = :t AND o.of = :table"
         " ORDER BY o.id",
         table=table,
     )
-    for row, store, vf, vt, kf, kt in rows:
-        found.setdefault(row, []).append([store.hex(), _span(vf, vt), _span(kf, kt)])
-    return found
+    return grouped((row, [store.hex(), _span(*span[:2]), _span(*span[2:])]) for row, store, *span in rows)
 
 
 # What a union asks ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from worldline.store import counting, held, ledger, words
 from worldline.store.indexing import UNDESCRIBED, index, is_silent, unindex, written
 from worldline.store.nights import voices_around
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
-from worldline.store.view import LISTED, listed, metadata_from
+from worldline.store.view import LISTED, grouped, listed, metadata_from
 from worldline.text import fold
 
 if TYPE_CHECKING:
@@ -248,9 +248,7 @@ def resting_on(view: View, lines: Collection[int], sets: Sets) -> list[Resting]:
         among=listed(found),
         **sets.bound,
     )
-    rests: dict[int, list[int]] = {}
-    for src, line, *_ in grounds:
-        rests.setdefault(src, []).append(line)
+    rests = grouped((src, line) for src, line, *_ in grounds)
     born = _learned(view, "beliefs", beliefs)
     first = _learned(view, "edges", [(src, row, since) for src, _, row, since, _ in grounds])
     own = {

@@ -111,13 +111,12 @@ def _posted_together(texts: tuple[WaitingText, ...]) -> Mapping[str, Sequence[by
 class Waiting:
     """The texts of one tenant that wait, as far as they were seen; a reader looks at the first so many."""
 
-    def __init__(self, texts: Sequence[WaitingText] = ()) -> None:
+    def __init__(self) -> None:
         self._guard = threading.Lock()
         self._texts: list[WaitingText] = []
         self._heads: list[bytes] = []
         self._where: dict[str, list[int]] = {}
         """Term → which texts have it, each as often as it does."""
-        self._extend(texts)
 
     def seen(self) -> tuple[int, WaitingText | None]:
         """How many there are, and the last one."""
@@ -759,17 +758,12 @@ class Held(Store):
     def forget_caches(self) -> None:
         """Drops whatever was learned from texts."""
         self.likeness = None
-        self.meanings.clear()
-        self.common.clear()
-        self.spread.clear()
-        self.shares.clear()
-        self.counts.clear()
-        self.counted.clear()
-        self.facts.clear()
-        self.ends.clear()
-        self.landmarks.clear()
-        self.waiting.clear()
-        self.shown.clear()
+        learned: list[dict[Any, Any]] = [
+            *(self.meanings, self.common, self.spread, self.shares, self.counts, self.counted, self.facts),
+            *(self.ends, self.landmarks, self.waiting, self.shown),
+        ]
+        for cache in learned:
+            cache.clear()
         forget_names()
 
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:

@@ -24,7 +24,7 @@ from worldline.store.held import USED
 from worldline.store.indexing import ARCHIVED
 from worldline.store.schema import SILENT, columns_of, key_of
 from worldline.store.search import first_holding
-from worldline.store.view import LISTED, NODE, listed, node_from
+from worldline.store.view import LISTED, NODE, grouped, listed, node_from
 from worldline.store.words import owner_token
 
 if TYPE_CHECKING:
@@ -177,10 +177,7 @@ def members(view: View) -> dict[int, list[Scope]]:
         'SELECT x.scope, x."user", x.agent, x.app, x.run FROM (SELECT s.id, s.part_of AS scope, s."user", s.agent,'
         f" s.app, s.run FROM scopes s WHERE s.tenant = :t) x WHERE {view.scoped('x')} ORDER BY x.scope, x.id"
     )
-    found: dict[int, list[Scope]] = {}
-    for whole, *kinds in rows:
-        found.setdefault(whole, []).append(Scope(*kinds))
-    return found
+    return grouped((whole, Scope(*kinds)) for whole, *kinds in rows)
 
 
 def scope_set(view: View, key: str) -> int | None:

@@ -23,7 +23,7 @@ from worldline.reading.claim import role_of
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
-from worldline.store.view import LISTED, joined, listed
+from worldline.store.view import LISTED, grouped, joined, listed
 from worldline.text import fold, unsigned
 
 if TYPE_CHECKING:
@@ -614,10 +614,7 @@ def objects_called(view: View, relations: Collection[str]) -> dict[str, list[set
         relations=orjson.dumps(sorted(relations)).decode(),
         most=_SOME,
     )
-    found: dict[str, list[set[str]]] = {}
-    for relation, slots in rows:
-        found.setdefault(relation, []).append({_kind(slot) for slot in orjson.loads(slots)})
-    return found
+    return grouped((relation, {_kind(slot) for slot in orjson.loads(slots)}) for relation, slots in rows)
 
 
 def _kind(slot: str) -> str:
@@ -677,7 +674,4 @@ def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
         f" AND {view.scoped('d')} AND {view.seen()} ORDER BY e.said_at DESC, n.id, d.src, d.id, b.id",
         among=listed(lines),
     )
-    found: dict[int, list[Utterance]] = {}
-    for line, hash_, sender, said_at, session, text in rows:
-        found.setdefault(line, []).append(Utterance(hash_.hex(), sender, said_at, session, text))
-    return found
+    return grouped((line, Utterance(hash_.hex(), *rest)) for line, hash_, *rest in rows)

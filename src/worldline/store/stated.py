@@ -30,6 +30,7 @@ from worldline.store.view import (
     NODE,
     belief_from,
     edge_from,
+    grouped,
     listed,
     metadata_from,
     node_from,
@@ -210,10 +211,7 @@ def turns_behind(view: View, lines: Collection[int], *, ever: bool = False) -> d
         f" WHERE {'TRUE' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst, e.id",
         among=listed(sorted(lines)),
     )
-    found: dict[int, list[int]] = {}
-    for src, dst in rows:
-        found.setdefault(src, []).append(dst)
-    return found
+    return grouped((src, dst) for src, dst in rows)
 
 
 def with_edges(view: View, type_: str, lines: Collection[int]) -> set[int]:
@@ -352,10 +350,7 @@ def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Bel
         f" AND {view.scoped('b')} ORDER BY b.id",
         among=listed(lines),
     )
-    found: dict[int, list[Belief]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(belief_from(row[1:]))
-    return found
+    return grouped((row[0], belief_from(row[1:])) for row in rows)
 
 
 def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
@@ -391,10 +386,7 @@ def climbed(view: View, lines: Collection[int]) -> list[list[int]]:
         f" AND {_contains(view)}) SELECT line, max(level) FROM up GROUP BY line ORDER BY line",
         among=listed(sorted(lines)),
     )
-    levels: dict[int, list[int]] = {}
-    for line, level in rows:
-        levels.setdefault(level, []).append(line)
-    return [levels[level] for level in sorted(levels)]
+    return [lines for _, lines in sorted(grouped((level, line) for line, level in rows).items())]
 
 
 def every_world(view: View) -> set[int]:

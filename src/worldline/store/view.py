@@ -15,7 +15,7 @@ objects. Comparisons are made over the distinct values of a label, so every stor
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import orjson
@@ -28,6 +28,8 @@ from worldline.ports import Direction, Store, View
 from worldline.rules.slots import label
 from worldline.store import words
 
+K = TypeVar("K")
+V = TypeVar("V")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": lambda a, b: a > b,
@@ -707,6 +709,14 @@ def _newer(node: Node, held: Node) -> bool:
 def label_value(value: Any) -> str:
     """A value of metadata as it is looked for: the same text whatever order its keys came in."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, in their order."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def listed(values: Iterable[int]) -> str:
