@@ -726,12 +726,8 @@ _BY_LINE = ("blocks", "uses", "strengths", "composed")
 
 def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], noted: Mapping[int, bool]) -> int:
     """Deletes rows and all that is derived of them; how many vectors that were."""
-    nodes, lines, sets = (
-        sorted({*rows["nodes"], *doomed.blank}),
-        listed(sorted(doomed.lines)),
-        doomed.sets,
-    )
-    above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
+    nodes, lines = sorted({*rows["nodes"], *doomed.blank}), sorted(doomed.lines)
+    above = _above(tx, [*doomed.lines, *doomed.shares])
     _reset_passes(tx, doomed, above)
     vectors = 0
     for table in ("reembedding", "embeddings", "cold_embeddings"):
@@ -743,58 +739,43 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], noted: 
         )
         vectors += len(gone) if table != "reembedding" else 0
     for table in _BY_NODE:
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND node IN {LISTED}", among=listed(nodes))
+        _drop(tx, table, "node", nodes)
     for table in _BY_LINE:
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}", among=lines)
-    tx.query(f"DELETE FROM composed WHERE tenant = :t AND line IN {LISTED}", among=above)
-    tx.query(
-        f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}",
-        among=listed([*nodes, *doomed.lines]),
-    )
+        _drop(tx, table, "line", lines)
+    _drop(tx, "composed", "line", above)
+    _drop(tx, "wordings", "object", [*nodes, *doomed.lines])
     for object_, kind in doomed.wordings:
         tx.query(
             "DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind
         )
     for line, keys in doomed.blocks.items():
-        tx.query("DELETE FROM blocks WHERE tenant = :t AND line = :line", line=line)
+        _drop(tx, "blocks", "line", [line])
         for key in sorted(keys):
             tx.add("blocks", key, line)
     for table, numbers in rows.items():
-        key = ledger.key_column(table)
-        tx.query(
-            f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers))
-        )
+        _drop(tx, table, ledger.key_column(table), sorted(numbers))
     tx.query(
         f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}",
         among=listed(doomed.reread),
     )
-    if doomed.shares:
-        _delete_shares(tx, doomed)
+    if doomed.shares:  # of what stays for others goes what is counted and labelled for those who go
+        _drop(tx, "labels", "node", versions(tx, doomed.shares), doomed.sets)
+        for table in ("uses", "strengths", "composed"):
+            _drop(tx, table, "line", sorted(doomed.shares), doomed.sets)
     if doomed.scopes:
         for table in ("profiles", "composed"):
-            tx.query(
-                f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))",
-                **sets.bound,
-            )
+            _drop(tx, table, "scope", doomed.sets.numbers or ())
     return vectors
 
 
-def _delete_shares(tx: Tx, doomed: Doomed) -> None:
-    """Of what stays for others, what is counted and labelled for those who go."""
-    nodes, sets = listed(versions(tx, doomed.shares)), doomed.sets
-    lines = listed(sorted(doomed.shares))
+def _drop(tx: Tx, table: str, column: str, among: Iterable[int], sets: Sets | None = None) -> None:
+    """Deletes rows by a column of theirs; of these scope sets alone, if given."""
+    own = "TRUE" if sets is None else "scope IN (SELECT value FROM json_each(:sets))"
     tx.query(
-        f"DELETE FROM labels WHERE tenant = :t AND node IN {LISTED} AND scope IN (SELECT value FROM json_each(:sets))",
-        among=nodes,
-        **sets.bound,
+        f"DELETE FROM {table} WHERE tenant = :t AND {column} IN {LISTED} AND {own}",
+        among=listed(among),
+        **(sets.bound if sets else {}),
     )
-    for table in ("uses", "strengths", "composed"):
-        tx.query(
-            f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}"
-            " AND scope IN (SELECT value FROM json_each(:sets))",
-            among=lines,
-            **sets.bound,
-        )
 
 
 def _above(tx: Tx, lines: Collection[int]) -> list[int]:
@@ -808,7 +789,7 @@ def _above(tx: Tx, lines: Collection[int]) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
+def _reset_passes(tx: Tx, doomed: Doomed, above: Collection[int]) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",
@@ -821,7 +802,8 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
         speakers=orjson.dumps(sorted(speakers)).decode(),
     ):
         passes.add("profiles")
-    if tx.query(f"SELECT 1 FROM composed WHERE tenant = :t AND line IN {LISTED} LIMIT 1", among=above):
+    some = f"SELECT 1 FROM composed WHERE tenant = :t AND line IN {LISTED} LIMIT 1"
+    if tx.query(some, among=listed(above)):
         passes.add("compose")
     if passes:
         tx.query(
