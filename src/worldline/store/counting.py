@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
-import orjson
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, LATEST, Instant
@@ -389,7 +388,7 @@ def _bring_up(store: Store, tenant: int, at: Standing, is_kept: bool, before: in
     rows = store.query(
         "SELECT s.owner, s.state FROM sleep s WHERE s.tenant = :t AND s.pass = :counts"
         " AND s.owner IN (SELECT value FROM json_each(:owners))",
-        {"t": tenant, "counts": _KEPT, "owners": orjson.dumps(list(changes.of)).decode()},
+        {"t": tenant, "counts": _KEPT, "owners": listed(changes.of)},
     )
     held = {owner: _read(Amounts, owner, state) for owner, state in rows}
     if None in held.values() or (kept.at.sequence and EVERYTHING in changes.of and EVERYTHING not in held):

@@ -799,7 +799,7 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: Collection[int]) -> None:
     speakers = {fold(name) for name in voices_around(tx, [row[0] for row in turns])}
     if speakers and tx.query(
         "DELETE FROM profiles WHERE tenant = :t AND speaker IN (SELECT value FROM json_each(:speakers)) RETURNING 1",
-        speakers=orjson.dumps(sorted(speakers)).decode(),
+        speakers=listed(sorted(speakers)),
     ):
         passes.add("profiles")
     some = f"SELECT 1 FROM composed WHERE tenant = :t AND line IN {LISTED} LIMIT 1"
@@ -808,7 +808,7 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: Collection[int]) -> None:
     if passes:
         tx.query(
             "DELETE FROM sleep WHERE tenant = :t AND pass IN (SELECT value FROM json_each(:passes))",
-            passes=orjson.dumps(sorted(passes)).decode(),
+            passes=listed(sorted(passes)),
         )
     if doomed.scopes:
         tx.query(

@@ -50,7 +50,7 @@ def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[
     some = "" if whose is None else " AND owner IN (SELECT value FROM json_each(:whose))"
     rows = view.query(
         f"SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name{some} ORDER BY owner",
-        name=name, whose=orjson.dumps(list(whose or ())).decode(),
+        name=name, whose=listed(whose or ()),
     )  # fmt: skip
     return {
         owner: Stand(cursor, msgspec.json.decode(state, type=tuple[int, ...]))
@@ -332,7 +332,7 @@ def count_unjudged(view: View, signal: str) -> int:
 
 def _after(view: View, signal: str) -> Mapping[str, Any]:
     stood = stands(view, signal).get(EVERYBODY, Stand())
-    return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}
+    return {"last": stood.cursor, "unranked": listed(sorted(_UNRANKED))}
 
 
 # What is kept of each speaker ---------------------------------------------------------------------
@@ -349,7 +349,7 @@ def profiles(view: View, scope: int, speakers: Collection[str]) -> list[tuple[st
         "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
         " AND speaker IN (SELECT value FROM json_each(:speakers)) ORDER BY speaker",
         scope=scope,
-        speakers=orjson.dumps(sorted(speakers)).decode(),
+        speakers=listed(sorted(speakers)),
     )
 
 
@@ -523,7 +523,7 @@ def speakers(view: View, names: Collection[str]) -> set[str]:
     return view.distinct(
         "SELECT j.value FROM json_each(:names) j WHERE j.value = :me"
         f" OR {speaks.format('texts')} OR {speaks.format('cold_texts')}",
-        names=orjson.dumps(sorted(names)).decode(),
+        names=listed(sorted(names)),
         me=_USER,
     )
 

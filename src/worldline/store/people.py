@@ -8,7 +8,7 @@ withdrawn, doubtful, or somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,11 +58,6 @@ _Part = tuple[int, str, bool]
 """A name that shares a block with another one, of whom it is, and whether it is that very name."""
 
 
-def texts(values: Iterable[str]) -> str:
-    """A list of texts as one bound value."""
-    return orjson.dumps(list(values)).decode()
-
-
 # Whom a name means ----------------------------------------------------------------------------------
 
 
@@ -94,7 +89,7 @@ def stored_names(view: View, keys: Collection[str], scope: int) -> list[Called]:
         "SELECT a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = a.line"
         " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases a"
         f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope ORDER BY a.id",
-        keys=texts(keys),
+        keys=listed(keys),
         scope=scope,
     )
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
@@ -110,7 +105,7 @@ def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
         " WHERE a.scope = :scope"
         f" AND (f.node IS NOT NULL OR a.key = :exact OR a.line IN {LISTED}) ORDER BY 3 DESC, 1, 2 LIMIT :most",
-        keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
+        keys=listed(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
         waiting=_waiting(tx, keys, peek=fresh is not None),
     )  # fmt: skip
     found = [(line, name, bool(same)) for line, name, same in rows]
@@ -138,7 +133,7 @@ def alike(
         f"SELECT a.line, a.name FROM {_NEAR} k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         f" WHERE a.scope = :scope AND a.line NOT IN {LISTED}"
         " GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line, a.name LIMIT :most",
-        keys=texts(keys), scope=scope, among=listed(but), most=most,
+        keys=listed(keys), scope=scope, among=listed(but), most=most,
         waiting=_waiting(tx, keys, peek=bool(tx.gathering)),
     )  # fmt: skip
     lines = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)} - set(but)
@@ -319,7 +314,7 @@ def called(view: View, names: Collection[str]) -> list[NamedEntity]:
     rows = view.query(
         f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
         f" AND a.key IN (SELECT value FROM json_each(:names)) AND {view.scoped('a')} ORDER BY a.id DESC",
-        names=texts({*names, *map(unsigned, names)}),
+        names=listed({*names, *map(unsigned, names)}),
     )
     # an old file's key for C++ is that of C
     return [NamedEntity(*row) for row in rows if fold(row[1]) in names]
@@ -350,7 +345,7 @@ def heard(view: View, speakers: Collection[str]) -> list[str]:
         for table in TURN_TABLES
     )
     return view.column(
-        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=texts(speakers)
+        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=listed(speakers)
     )
 
 
@@ -383,7 +378,7 @@ def kept(view: View, first: Collection[str], most: int) -> list[tuple[str, str, 
     return view.query(
         f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
         " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
-        first=texts(first), most=most,
+        first=listed(first), most=most,
     )  # fmt: skip
 
 
@@ -392,7 +387,7 @@ def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], mo
     bodies = view.query(
         "SELECT p.body FROM profiles p WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
         f" AND {view.scoped('p')} ORDER BY p.speaker, p.scope",
-        people=texts(people),
+        people=listed(people),
     )
     weights: dict[int, float] = {}
     for (body,) in bodies:
@@ -611,7 +606,7 @@ def objects_called(view: View, relations: Collection[str]) -> dict[str, list[set
         f" FROM ({some}) x) AS TEXT) AS objects FROM json_each(:relations) r)"
         f" SELECT s.relation, (SELECT json_group_array(y.predicate) FROM ({call}) y)"
         " FROM s CROSS JOIN json_each(s.objects) j ORDER BY s.relation, j.key",
-        relations=orjson.dumps(sorted(relations)).decode(),
+        relations=listed(sorted(relations)),
         most=_SOME,
     )
     return grouped((relation, {_kind(slot) for slot in orjson.loads(slots)}) for relation, slots in rows)

@@ -110,7 +110,7 @@ def scope_names(view: View) -> set[str]:
     names = {f"{kind}:{name}" for row in rows for kind, name in Scope(*row).bound().items()}
     held = view.bind(scope=Scope(), owned={}).nodes(
         "b.type = 'Scope' AND n.name IN (SELECT value FROM json_each(:among))",
-        among=orjson.dumps(sorted(names)).decode(),
+        among=listed(sorted(names)),
     )
     return {node.name for node in held}
 
@@ -358,7 +358,7 @@ def page(
 
     Of each type no more are read than the page may have.
     """
-    args: dict[str, Any] = {"most": most, "types": orjson.dumps(list(types or ())).decode()}
+    args: dict[str, Any] = {"most": most, "types": listed(types or ())}
     page_vf, page_id = after or (FOREVER, 0)
     view = view.bind(labels={**view.labels, **metadata}) if metadata else view
     newest = "ORDER BY b.vf DESC, b.node DESC, b.id LIMIT :most"

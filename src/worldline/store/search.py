@@ -71,7 +71,7 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
         " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
         " AND EXISTS (SELECT 1 FROM scores WHERE tenant = :t)",
-        asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
+        asked=listed(sorted({word for word in asked if word})),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
     speakers = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
@@ -166,7 +166,7 @@ def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list
         f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({within}) w"
         " ORDER BY place, position, node LIMIT :room) v",
         seats=listed((s << _WIDE) + p + step + _MIDDLE for s, p in near for step in (-1, 1)),
-        sessions=orjson.dumps(sessions).decode(),
+        sessions=listed(sessions),
         most=_SESSIONS,
         room=_ROOM,
     )

@@ -24,7 +24,7 @@ from worldline.hashing import FactParts, fact_id, named_ids
 from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
 from worldline.ports import Row, View
 from worldline.rules.slots import worded
-from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
+from worldline.store.people import Called, exactly_each, name_keys, stored_names
 from worldline.store.view import BELIEF, HELD_FACT, LISTED, belief_from, fact_from, listed, metadata_from
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def by_role(tx: Tx, owner: str, slots: Iterable[str], role: str, scope: int) -> 
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND {_HELD}"
         " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
         " AND lower(f.phrase) LIKE '%' || :role || '%' ORDER BY f.object LIMIT 2",
-        slots=texts(slots),
+        slots=listed(slots),
         owner=owner,
         role=role,
         scope=scope,
@@ -394,7 +394,7 @@ def decided_by_hand(view: View, kinds: Iterable[str]) -> frozenset[Instant]:
     """The known times of all changesets of these kinds."""
     rows = view.query(
         "SELECT known FROM log WHERE tenant = :t AND kind IN (SELECT value FROM json_each(:kinds))",
-        kinds=texts(kinds),
+        kinds=listed(kinds),
     )
     return frozenset(row[0] for row in rows)
 
@@ -505,7 +505,7 @@ class Gathering:
             f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope"
             f" UNION ALL SELECT 0, '', '', n.id, FALSE, n.hash, n.name, n.line, {_PARENT} FROM nodes n"
             f" WHERE n.tenant = :t AND n.hash IN ({', '.join(f':{name}' for name in bound)}) ORDER BY 1, 4",
-            keys=texts(keys), scope=self._scope, latest=LATEST, **bound,
+            keys=listed(keys), scope=self._scope, latest=LATEST, **bound,
         )  # fmt: skip
         self._names.update({key: [] for key in keys})
         for number, key, name, line, believed, id_, called, its, parent in rows:

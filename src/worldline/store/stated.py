@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
@@ -105,7 +104,7 @@ def of_subjects(view: View, who: StatedIdentity, slots: Iterable[tuple[int, str]
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
     on = "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1"
-    return _by(view, who, "json_each(:wanted)", on, wanted=orjson.dumps(wanted).decode())
+    return _by(view, who, "json_each(:wanted)", on, wanted=listed(wanted))
 
 
 def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]]) -> list[StatedFact]:
@@ -115,7 +114,7 @@ def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]])
         "f.object = CAST(j.value ->> 0 AS BIGINT) AND f.predicate >= j.value ->> 1"
         " AND f.predicate < (j.value ->> 1) || '$'"
     )
-    found = _by(view, who, "json_each(:wanted)", on, wanted=orjson.dumps(wanted).decode())
+    found = _by(view, who, "json_each(:wanted)", on, wanted=listed(wanted))
     keys = {key for _, key in wanted}
     return [fact for fact in found if fact.key in keys]
 
@@ -490,7 +489,7 @@ def topics_labelled(view: View, labels: Iterable[str], most: int) -> list[Node]:
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.line"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node AND n.type = 'Topic'"
         f" WHERE {view.seen()} ORDER BY b.line, b.id",
-        terms=orjson.dumps(sorted(labels)).decode(),
+        terms=listed(sorted(labels)),
         most=most,
     )
     return [node_from(row) for row in rows]

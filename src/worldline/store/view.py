@@ -480,7 +480,7 @@ class SqlView(View):
         chosen += "" if slots is None else " AND f.predicate IN (SELECT value FROM json_each(:slots))"
         return self.query(
             f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id",
-            scope=scope, among=listed(among), slots=orjson.dumps(sorted(slots or ())).decode(),
+            scope=scope, among=listed(among), slots=listed(sorted(slots or ())),
         )  # fmt: skip
 
     def same_owner(self, scope: int) -> str:
@@ -719,8 +719,8 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return found
 
 
-def listed(values: Iterable[int]) -> str:
-    """Row numbers for `LISTED`."""
+def listed(values: Iterable[Any]) -> str:
+    """Row numbers for `LISTED`, or texts for another list: as one bound value, each once."""
     return orjson.dumps(list(dict.fromkeys(values))).decode()
 
 
