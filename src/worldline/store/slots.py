@@ -557,14 +557,14 @@ class Gathering:
 
     def _keep(self, r: Row) -> None:
         *told, id_, name, line, world = r
-        fact = _open(told)
-        row = fact.row
-        if row.belief.row in self._kept:
+        belief = told[9]
+        if belief in self._kept:
             return
-        self._kept.add(row.belief.row)
-        current = Current(fact, line, world)
+        self._kept.add(belief)
+        fact = _open(told)
+        row, current = fact.row, Current(fact, line, world)
         self._facts.setdefault(row.subject, []).append(current)
-        self._by_belief[row.belief.row] = current
+        self._by_belief[belief] = current
         self._by_line.setdefault(current.line, []).append(current)
         self._tx.recollect(row.node, (id_, name, line))
 
