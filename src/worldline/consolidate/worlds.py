@@ -391,7 +391,7 @@ def _summary(
         return []
     text, by = _written(model, lines, night.config.model_tokens)
     made[world.node.line] = _again(held.line if held else -world.node.line, text, until)
-    cited = _cited(chosen)
+    cited = grouped((sentence.event, [sentence.start, sentence.end]) for sentence in chosen)
     closed, standing = _settled(view, held, cited)
     return [
         *closed,
@@ -438,11 +438,6 @@ def _written(model: LanguageModel | None, lines: Sequence[str], most: int) -> tu
         return model.complete(told, most), model.name
     except LanguageModelError:
         return plain, "rules"
-
-
-def _cited(chosen: Iterable[Sentence]) -> dict[int, list[list[int]]]:
-    """The events that the sentences come from, with their spans."""
-    return grouped((sentence.event, [sentence.start, sentence.end]) for sentence in chosen)
 
 
 def _arrow(event: int, spans: list[list[int]]) -> Arrow:

@@ -112,10 +112,7 @@ def verify(
     if called and not check.tenant and is_unlisted(store, called):
         check.found("tenants", f"{called!r} has changesets, and the store does not list it")
     nodes = _check_nodes(check)
-    for key, (
-        _,
-        line,
-    ) in check.tombs.nodes.items():  # still counted in the hashes of the worlds that it lay in
+    for key, (_, line) in check.tombs.nodes.items():  # what was erased still counts where it lay
         check.lines.setdefault(key, line)
     edges = _check_edges(check)
     worlds = _check_worlds(check)
