@@ -22,7 +22,7 @@ from typing import Any
 
 from worldline import Config, Event, Memory
 from worldline.store.sqlite import SqliteStore
-from worldline.store.tx import SqlTx
+from worldline.store.tx import Tx
 
 PEOPLE = ("Ines", "Marek", "Yusuf", "Clara", "Tomas", "Priya", "Oleg", "Hanna", "Luis", "Greta")
 TOWNS = ("Porto", "Graz", "Lyon", "Turku", "Cadiz", "Ghent", "Split", "Bergen", "Trento", "Leeds")
@@ -78,7 +78,7 @@ def messages(count: int) -> Iterator[Event]:
 @contextmanager
 def counted(walk: Walk) -> Iterator[None]:
     """Counts statements, flushes and lock time while it is open."""
-    query, insert, write, writing = SqliteStore.query, SqliteStore.insert, SqlTx._write, SqliteStore.writing
+    query, insert, write, writing = SqliteStore.query, SqliteStore.insert, Tx._write, SqliteStore.writing
 
     def counting_query(self: SqliteStore, sql: str, args: Any = ()) -> Any:
         walk.sql.append(sql)
@@ -88,7 +88,7 @@ def counted(walk: Walk) -> Iterator[None]:
         walk.sql.append(sql)
         insert(self, sql, rows)
 
-    def counting_write(self: SqlTx) -> None:
+    def counting_write(self: Tx) -> None:
         walk.flushes += 1
         write(self)
 
@@ -100,12 +100,12 @@ def counted(walk: Walk) -> Iterator[None]:
             walk.locked += time.process_time() - began
 
     SqliteStore.query, SqliteStore.insert = counting_query, counting_insert  # type: ignore[method-assign]
-    SqlTx._write, SqliteStore.writing = counting_write, timed_writing  # type: ignore[method-assign,assignment]
+    Tx._write, SqliteStore.writing = counting_write, timed_writing  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
         SqliteStore.query, SqliteStore.insert = query, insert  # type: ignore[method-assign]
-        SqlTx._write, SqliteStore.writing = write, writing  # type: ignore[method-assign]
+        Tx._write, SqliteStore.writing = write, writing  # type: ignore[method-assign]
 
 
 def _package(frame: FrameType | None) -> str:

@@ -17,8 +17,9 @@ from worldline.clock import NOW, AsOf, Clock, Instant, instant, show
 from worldline.config import CLOSER, Config
 from worldline.errors import InvalidTime, ReadOnly, Refused, StoreAway, WorldlineError
 from worldline.model import EdgeType, Place, Receipt, Scope, Scorer
-from worldline.ports import Bearing, CloseReader, Embedder, Reranker, Store, Tenant, Tx, View
+from worldline.ports import Bearing, CloseReader, Embedder, Reranker, Store, Tenant, View
 from worldline.store import registry
+from worldline.store.tx import Tx
 from worldline.store.view import bound
 
 T = TypeVar("T")

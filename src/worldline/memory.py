@@ -58,7 +58,7 @@ from worldline.model import (
     clean_text,
 )
 from worldline.plugins import open_closeness, open_embedder, open_reranker, require_named
-from worldline.ports import Embedder, Reranker, Tx, View
+from worldline.ports import Embedder, Reranker, View
 from worldline.query import Query, explain_query, rewrite, run_query
 from worldline.read import history as introspection
 from worldline.reading.families import fact_of, facts_of
@@ -67,6 +67,7 @@ from worldline.store import counting, people, registry, reindexing, verify
 from worldline.store.erasing import is_unswept
 from worldline.store.indexing import wake
 from worldline.store.nights import note_use, set_mark
+from worldline.store.tx import Tx
 from worldline.store.view import scope_key
 from worldline.write import afterwards, change
 from worldline.write import forget as forgetting
@@ -339,13 +340,8 @@ class Memory:
         dry_run: bool = False,
     ) -> Receipt:
         """Joins two memories; the edge type's handler decides what follows from it."""
-
         edge = change.Joining(src, type, dst, valid_from, valid_to, metadata, predicate)
-
-        def work(tx: Tx, place: Place) -> Done:
-            return change.link(tx, place, self._h, edge)
-
-        return self._h.write("link", work, dry_run=dry_run)
+        return self._h.write("link", lambda tx, place: change.link(tx, place, self._h, edge), dry_run=dry_run)
 
     @redacting
     def amend(
@@ -364,11 +360,9 @@ class Memory:
         For a fact the content is its new value, alone or as the whole sentence.
         """
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
-
-        def work(tx: Tx, place: Place) -> Done:
-            return change.amend(tx, place, self._h, ref, revision)
-
-        return self._h.write("amend", work, dry_run=dry_run)
+        return self._h.write(
+            "amend", lambda tx, place: change.amend(tx, place, self._h, ref, revision), dry_run=dry_run
+        )
 
     @redacting
     def correct(
@@ -388,11 +382,9 @@ class Memory:
         `correct(x, valid_to=FOREVER)`.
         """
         revision = change.Revision.of(name, content, valid_from, valid_to, reason)
-
-        def work(tx: Tx, place: Place) -> Done:
-            return change.correct(tx, place, self._h, ref, revision)
-
-        return self._h.write("correct", work, dry_run=dry_run)
+        return self._h.write(
+            "correct", lambda tx, place: change.correct(tx, place, self._h, ref, revision), dry_run=dry_run
+        )
 
     @redacting
     def retire(

@@ -15,19 +15,11 @@ from worldline.config import Config
 from worldline.hashing import GENESIS
 from worldline.model import (
     Belief,
-    Close,
     Edge,
-    EdgeDraft,
-    EdgeType,
     FactRow,
     Metadata,
-    NewEdges,
-    NewNotes,
     Node,
-    NodeDraft,
-    Op,
     Proposal,
-    Propose,
     Scope,
 )
 
@@ -223,25 +215,6 @@ class CloseReader(Reranker, Protocol):
         """The log odds that of two texts the later one answers a question; None where one of them has no word."""
 
 
-class Words(Protocol):
-    """The words index of one tenant, inside a write transaction."""
-
-    def add(self, texts: Texts) -> None:
-        """New texts."""
-
-    def remove(self, texts: Texts, *, cold: bool = False) -> None:
-        """Takes texts out again; they are given as they were put in."""
-
-    def replace(self, old: Texts, new: Texts) -> None:
-        """Other words for the same rows."""
-
-    def move(self, texts: Texts, *, cold: bool) -> None:
-        """Texts go into the archive, or come back from it."""
-
-    def repack(self, terms: Collection[str]) -> None:
-        """Writes the lists of these words anew, as full as they may be."""
-
-
 class Vectors(Protocol):
     """The vectors of one tenant, brought up to date by each search."""
 
@@ -305,6 +278,12 @@ class Bindings(Protocol):
 
     def query(self, sql: str, **args: Any) -> list[Row]:
         """One statement with these bindings."""
+
+    def column(self, sql: str, **args: Any) -> list[Any]:
+        """The first column of a statement's rows."""
+
+    def distinct(self, sql: str, **args: Any) -> set[Any]:
+        """The same, each value once."""
 
     def time(self, row: str) -> str:
         """The condition that a row is seen from this moment."""
@@ -430,193 +409,3 @@ class View(Bindings, Protocol):
 
     def frequencies(self, tokens: Collection[str], common: int | None = None) -> dict[str, int]:
         """In how many texts each of these words occurs; above `common` it may be an earlier count."""
-
-
-class Tx(View, Protocol):
-    """One changeset: what is put is gathered, seen by its own reads, and committed all at once."""
-
-    name: str
-    root: int
-    stamp: Instant
-    """Its known time, later than every one before."""
-    sequence: int
-    head: bytes
-    scope_id: int
-    """The scope set that it writes to."""
-    types: Mapping[str, EdgeType]
-    language: str
-    typed: bool
-    """Whether any type or predicate is registered."""
-    changes: list[str]
-    proposed: list[str]
-    indexed_nodes: list[int]
-    """The nodes whose text this changeset put."""
-    fresh: bool
-    """Whether the store was empty, so that nothing need be looked for."""
-    ledger: Any
-    """What the log will say of it."""
-    worlds: Any
-    """What world hashes are to be made anew."""
-    gathering: Any
-    """What settling an event has looked up, as long as nothing is written out."""
-    rows: dict[str, list[Row]]
-    """What is gathered and not written out, by table."""
-    closes: dict[str, list[int]]
-    """The rows that are to be closed, by table."""
-    heard: set[bytes]
-    """The keys of the events that this changeset has put."""
-    held_worlds: dict[int, tuple[int, bytes, bytes]]
-    keyless: int
-    """How many names wait for their block keys, as far as was seen."""
-    scope_keys: dict[int, str]
-    """The canonical texts of scope sets."""
-
-    def put(self, draft: NodeDraft) -> tuple[int, bool]:
-        """Stores a payload and believes it; (key, whether anything changed)."""
-
-    def payload_only(self, draft: NodeDraft, *, place: bool = True) -> tuple[int, int, bool]:
-        """Stores a payload without believing it yet: (key, lineage, whether it is new)."""
-
-    def believe(self, key: int, line: int, draft: NodeDraft) -> None:
-        """A new belief in a stored version; it ends where a later one of the same scope begins."""
-
-    def link(self, edge: EdgeDraft) -> tuple[bytes, bool]:
-        """Runs the edge type's handler and carries out what it answers; (id, whether it is new)."""
-
-    def stored_among(self, ids: Sequence[bytes]) -> set[bytes]:
-        """Those of these ids that are stored already, or that this changeset has put or met."""
-
-    def is_plain_note(self, type_: str) -> bool:
-        """Whether a note of this type is only its rows and its words."""
-
-    def put_all(self, notes: NewNotes) -> None:
-        """Stores and believes plain notes that are not stored, numbered from the next one on."""
-
-    def is_plain_edge(self, type_: str) -> bool:
-        """Whether the handler of a type only refuses to join a memory with itself."""
-
-    def new_edges(self, src: Sequence[int], types: Sequence[str], dst: Sequence[int]) -> list[bool]:
-        """Of each whether it joins two memories that began here, and nobody put it before."""
-
-    def link_new(self, edges: NewEdges) -> None:
-        """Puts such edges, if they are plain."""
-
-    def link_all(self, edges: Sequence[EdgeDraft]) -> list[bool]:
-        """The same for edges that are no facts; whether each is new."""
-
-    def place_fact(self, edge: EdgeDraft) -> bool:
-        """Runs the fact handler; whether anything was believed or ended by it."""
-
-    def apply(self, ops: Sequence[Op], by: str) -> bool:
-        """Carries out a handler's answer; a refusal undoes the whole changeset."""
-
-    def close(self, op: Close, by: str) -> None:
-        """Ends a belief on the known axis, and believes the shorter interval instead if there is one."""
-
-    def end_row(self, table: str, row: int) -> None:
-        """Closes a row on the known axis, with nothing in its place."""
-
-    def propose(self, op: Propose) -> None:
-        """Stages a merge once a scope; one that was decided before is not staged again."""
-
-    def proposal_id(self, a: int, b: int) -> bytes:
-        """The same pair in another scope is another proposal, for its owner to decide."""
-
-    def add_proposal(self, id_: bytes, *rest: Any) -> None:
-        """A row for a proposal's new status."""
-
-    def add(self, table: str, *values: Any) -> int:
-        """A row of one of the side tables."""
-
-    def next_row(self, table: str) -> int:
-        """The number that the next row of a table will get."""
-
-    def own_metadata(self, key: int, draft: NodeDraft) -> None:
-        """Another scope with the same words keeps its own metadata, apart from the first one's."""
-
-    def belongs(self, scope: int, key: str, scopes: Sequence[Scope]) -> None:
-        """What a scope set is called and made of."""
-
-    def id_of(self, key: int) -> bytes:
-        """The 32 bytes of a node's id."""
-
-    def name_of(self, key: int) -> str:
-        """What a stored node is called."""
-
-    def renamed(self, keys: Iterable[int]) -> None:
-        """Names of these are read again."""
-
-    def find(self, id_: bytes) -> tuple[int, int] | None:
-        """(key, lineage) of a stored node."""
-
-    def world_of(self, line: int) -> int:
-        """The world that a lineage lies in; the root's number for the top level."""
-
-    def owning_world(self, src: int, type_: str, dst: int) -> int:
-        """The lowest world that holds both ends; refers_to belongs to its source's world."""
-
-    def is_counted(self, src: int, type_: str, dst: int) -> bool:
-        """Whether such an edge was erased: the hash of its world counts it as before."""
-
-    def lies_in(self, line: int, world: int) -> None:
-        """A lineage has come to lie in a world."""
-
-    def held_in(self, key: int, scope: int) -> list[Belief]:
-        """The current beliefs in one version in exactly this scope, whatever the handle's own is."""
-
-    def wake(self, line: int) -> None:
-        """What is said again, or changes, is not cold any more."""
-
-    def is_new(self, key: int) -> bool:
-        """Whether a lineage began in this changeset."""
-
-    def is_believed(self, line: int) -> bool:
-        """Whether a lineage that began in this changeset is believed already."""
-
-    def is_put(self, id_: bytes) -> bool:
-        """Whether this changeset has put or met a node of this id."""
-
-    def born(self, type_: str) -> list[int]:
-        """The lineages of a type that began in this changeset."""
-
-    def words(self) -> Words:
-        """The words index, with all that this changeset has gathered for it."""
-
-    def owner_of(self, key: int) -> str:
-        """The tokens of everybody who believes in a version."""
-
-    def owner_in(self, scope: int) -> str:
-        """Tokens that let the words index leave out other tenants and scopes early."""
-
-    def reindex_shared(self, keys: Iterable[int]) -> None:
-        """Versions that a scope believes in which did not put them are found from there too."""
-
-    def as_view(self, **changes: Any) -> View:
-        """A plain view of the store as this changeset has left it."""
-
-    def peek(self) -> View:
-        """The store without what this changeset has gathered."""
-
-    def recollect(self, key: int, payload: Row, parent: int | Literal[False] | None = False) -> None:
-        """What a look-up has brought of a stored node: (id, name, lineage), and the world that it lies in."""
-
-    def absent(self, *ids: bytes) -> None:
-        """Ids that a look-up has not found."""
-
-    def bare(self, key: int, *types: str) -> None:
-        """Types of edges that a look-up has not found at a node."""
-
-    def seated(self, world: int, state: tuple[int, bytes, bytes] | None, last: int | None = None) -> None:
-        """What a look-up has brought of a world."""
-
-    def sitting_in(self, id_: bytes) -> int:
-        """The session of an id in which this changeset has put something already; 0 for none."""
-
-    def flush(self) -> None:
-        """Writes what has been gathered."""
-
-    def note(self) -> None:
-        """Notes for the log what has been gathered, and leaves it to be written."""
-
-    def finish(self, kind: str) -> None:
-        """Hashes of every world touched, then one row in the log."""

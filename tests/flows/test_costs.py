@@ -10,7 +10,7 @@ import pytest
 
 from worldline import Config, Event, Memory
 from worldline.store.sqlite import SqliteStore
-from worldline.store.tx import SqlTx
+from worldline.store.tx import Tx
 
 BENCH = Path(__file__).parents[2] / "bench"
 TOLD = (
@@ -25,7 +25,7 @@ def counted(counts: dict[str, int]) -> Iterator[None]:
     """Statements of a store and writings out of its changesets, while it is open."""
     with pytest.MonkeyPatch.context() as patch:
         for owner, name, what in (
-            (SqliteStore, "query", "statements"), (SqliteStore, "insert", "statements"), (SqlTx, "_write", "flushes"),
+            (SqliteStore, "query", "statements"), (SqliteStore, "insert", "statements"), (Tx, "_write", "flushes"),
         ):  # fmt: skip
             patch.setattr(owner, name, _counting(getattr(owner, name), counts, what))
         yield

@@ -6,10 +6,11 @@ from itertools import product
 
 from hypothesis import strategies as st
 
+from laws.oracle import Oracle, RefusalError
 from worldline import FOREVER, Memory, WorldlineError
 from worldline.clock import EARLIEST, LATEST
 from worldline.errors import Conflict, InvalidTime, NotFound, Refused
-from worldline.testing import FrozenClock, Oracle, RefusalError
+from worldline.testing import FrozenClock
 
 START = 1000
 NAMES = ("n0", "n1", "n2")

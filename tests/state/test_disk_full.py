@@ -19,8 +19,8 @@ from worldline.handle import Handle
 from worldline.hashing import tenant_number
 from worldline.memory import Memory
 from worldline.model import Fact, Place
-from worldline.ports import Tx
 from worldline.store import migrate, packing, people, schema, sqlite
+from worldline.store.tx import Tx
 from worldline.testing import HashEmbedder
 from worldline.write.given import Note
 

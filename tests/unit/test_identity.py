@@ -13,7 +13,6 @@ from worldline import Config, Memory
 from worldline.clock import EARLIEST, Interval
 from worldline.handle import Done
 from worldline.model import Fact, NodeDraft, Place
-from worldline.ports import Tx
 from worldline.rules.identity import (
     PROPOSE,
     NearEntity,
@@ -26,6 +25,7 @@ from worldline.rules.identity import (
     phonetic,
     resolve,
 )
+from worldline.store.tx import Tx
 
 SAME = """
 Acme Inc.|Acme Corporation

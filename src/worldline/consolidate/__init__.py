@@ -14,9 +14,10 @@ from msgspec import Struct, field
 from worldline.clock import FOREVER, Instant, Interval
 from worldline.config import Config
 from worldline.model import Close, EdgeDraft, Made, Metadata, NodeDraft, Put
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.store import nights
 from worldline.store.nights import Changeset, JoinedPair, NightItem, changesets
+from worldline.store.tx import Tx
 
 if TYPE_CHECKING:
     from worldline.ports import Embedder

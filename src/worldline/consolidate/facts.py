@@ -17,14 +17,15 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, Interval
 from worldline.consolidate import MADE, Arrow, Change, NewLines, NewRows, Night, Plan, carry_out
 from worldline.model import Belief, Close, Edge, EdgeDraft, Metadata, Proposal, Put, Scope
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.rules.handlers import INFERRED, HeldEdge, WantedEdge, is_inferred, overlap, refit, without
 from worldline.rules.happenings import Cause, causes, happening, strength
 from worldline.rules.slots import RANKS
 from worldline.store import people, stated
 from worldline.store.events import Spoken, not_yet, spoken
 from worldline.store.stated import StatedFact, StatedIdentity
-from worldline.store.view import as_belief
+from worldline.store.tx import Tx
+from worldline.store.view import as_belief, grouped
 from worldline.text import fold
 from worldline.write.change import MERGED, grounds
 
@@ -284,9 +285,7 @@ class _Sweep:
 
     def between(self, mates: list[StatedFact], is_single: Callable[[StatedFact], bool]) -> None:
         """Looks at these facts, pair by pair."""
-        by_line: dict[int, list[StatedFact]] = {}
-        for fact in mates:
-            by_line.setdefault(fact.line, []).append(fact)
+        by_line = grouped((fact.line, fact) for fact in mates)
         by_hand = {_pair(e.src_line, e.dst_line): e for e in self._held if not is_inferred(e)}
         derived = {_pair(e.src_line, e.dst_line) for e in self._held if is_inferred(e)}
         pairs: dict[Pair, list[tuple[StatedFact, StatedFact]]] = {}
@@ -585,9 +584,7 @@ def _refitted(view: View, graph: _Graph, starts: Collection[int], scope: int, ty
 
 def _wanted(view: View, graph: _Graph, start: int, scope: int) -> dict[int, list[WantedEdge]]:
     """What should be derived for one memory: end → intervals, by the nearest way."""
-    by_hand: dict[int, list[Interval]] = {}
-    for arc in graph.arcs[start]:
-        by_hand.setdefault(arc.dst_line, []).append(arc.valid)
+    by_hand = grouped((arc.dst_line, arc.valid) for arc in graph.arcs[start])
     wanted: dict[int, list[WantedEdge]] = {}
     for path in _paths(graph, start):
         taken = [*by_hand.get(path.end, ()), *(w.valid for w in wanted.get(path.end, ()))]

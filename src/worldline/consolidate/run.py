@@ -26,7 +26,7 @@ from worldline.handle import Handle
 from worldline.model import Scope
 from worldline.ports import View
 from worldline.store import nights, registry
-from worldline.store.view import scope_key
+from worldline.store.view import grouped, scope_key
 from worldline.write.afterwards import embed_new
 
 _TRIES = 3
@@ -195,10 +195,8 @@ def owners(view: View) -> list[Owner]:
     if any((view.scope.user, view.scope.agent, view.scope.app)):
         view = view.bind(scope=replace(view.scope, run=None))
     found = nights.members(view) if view.owned else {0: [], **nights.members(view)}
-    grouped: dict[Owner, list[int]] = {}
-    for whole, scopes in sorted(found.items()):
-        grouped.setdefault(_home(scopes), []).append(whole)
-    return [replace(owner, scopes=tuple(wholes)) for owner, wholes in grouped.items()]
+    theirs = grouped((_home(scopes), whole) for whole, scopes in sorted(found.items()))
+    return [replace(owner, scopes=tuple(wholes)) for owner, wholes in theirs.items()]
 
 
 def _home(scopes: Sequence[Scope]) -> Owner:

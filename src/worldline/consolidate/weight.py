@@ -69,6 +69,7 @@ from worldline.store.events import TURNS_AT_ONCE, Spoken, not_yet, spoken
 from worldline.store.indexing import ARCHIVED
 from worldline.store.nights import SCORER, KeptStrength
 from worldline.store.stated import RankedFact, StatedFact, StatedIdentity
+from worldline.store.view import grouped
 from worldline.text import fold
 from worldline.write.change import grounds, shaken
 from worldline.write.gate import ECHO
@@ -496,9 +497,7 @@ def profile(view: View, night: Night) -> Plan:
     closed = {item.line for item in turns if item.closed} | (set(night.waiting) - set(ahead))
     fresh = {item.line for item in turns} - closed
     again = {fold(n) for n in nights.voices_around(view, closed) if fold(n) and role_of(n) != "assistant"}
-    new: dict[str, list[SaidWords]] = {}
-    for turn in spoken(view, {*fresh, *closed}):
-        new.setdefault(turn.speaker, []).append(_said(turn))
+    new = grouped((turn.speaker, _said(turn)) for turn in spoken(view, {*fresh, *closed}))
     return Plan(tuple(_rows(view, night.scope, new, again)), ahead)
 
 

@@ -44,7 +44,7 @@ from worldline.rules.gathering import CoverageSource, Sentence, Topic, TopicStre
 from worldline.rules.handlers import INFERRED
 from worldline.store import stated
 from worldline.store.stated import Child, Composed, Seated
-from worldline.store.view import as_belief
+from worldline.store.view import as_belief, grouped
 from worldline.text import words
 
 # Topics ===============================================================================================
@@ -391,7 +391,7 @@ def _summary(
         return []
     text, by = _written(model, lines, night.config.model_tokens)
     made[world.node.line] = _again(held.line if held else -world.node.line, text, until)
-    cited = _cited(chosen)
+    cited = grouped((sentence.event, [sentence.start, sentence.end]) for sentence in chosen)
     closed, standing = _settled(view, held, cited)
     return [
         *closed,
@@ -438,14 +438,6 @@ def _written(model: LanguageModel | None, lines: Sequence[str], most: int) -> tu
         return model.complete(told, most), model.name
     except LanguageModelError:
         return plain, "rules"
-
-
-def _cited(chosen: Iterable[Sentence]) -> dict[int, list[list[int]]]:
-    """The events that the sentences come from, with their spans."""
-    found: dict[int, list[list[int]]] = {}
-    for sentence in chosen:
-        found.setdefault(sentence.event, []).append([sentence.start, sentence.end])
-    return found
 
 
 def _arrow(event: int, spans: list[list[int]]) -> Arrow:

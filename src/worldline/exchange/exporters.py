@@ -30,6 +30,7 @@ from worldline.store import copying, nights, reindexing
 from worldline.store.events import talks
 from worldline.store.migrate import make_private
 from worldline.store.registry import hash_of
+from worldline.store.view import grouped
 from worldline.text import visible
 
 EXACT_FORMAT = 2
@@ -99,10 +100,7 @@ _ENTITY = re.compile(r"&(?=#?\w{1,32};)")
 
 def _markdown(view: View) -> Iterator[tuple[str, int]]:
     yield "# Memory\n", 0
-    kinds: dict[str, list[Node]] = {}
-    for node in copying.shown_notes(view):
-        kinds.setdefault(node.type, []).append(node)
-    for kind, nodes in kinds.items():
+    for kind, nodes in grouped((node.type, node) for node in copying.shown_notes(view)).items():
         yield f"\n## {kind}\n", 0
         for node in nodes:
             yield _note(node), 1

@@ -40,10 +40,10 @@ from worldline.exchange.formats import (
 )
 from worldline.handle import Done, Handle
 from worldline.model import EdgeDraft, Event, NodeDraft, Place, Scope, clean_interval, clean_scope
-from worldline.ports import Tx
 from worldline.rules.handlers import AGENT_EDGES
 from worldline.store import copying
 from worldline.store.events import known_before
+from worldline.store.tx import Tx
 from worldline.write import change, given
 from worldline.write import remember as remembering
 from worldline.write.gate import require_plain, screened

@@ -30,7 +30,6 @@ from worldline.exchange.formats import Bad, Imported, Record
 from worldline.handle import Handle
 from worldline.hashing import edge_id, event_id, fact_id, node_id, record_id
 from worldline.model import Metadata, NodeDraft, Scope
-from worldline.ports import Tx
 from worldline.rules import slots
 from worldline.rules.handlers import edge_made, node_made
 from worldline.store import copying, erasing, registry, reindexing
@@ -38,6 +37,7 @@ from worldline.store.copying import RANKS, SIDE, HeldRow, Mark
 from worldline.store.events import event_key, has_key
 from worldline.store.schema import COLUMNS, block_key
 from worldline.store.sqlite import SqliteStore
+from worldline.store.tx import Tx
 from worldline.store.verify import verify
 from worldline.write.forget import NAMELESS
 from worldline.write.gate import redact, screened

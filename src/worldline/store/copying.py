@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -20,13 +20,16 @@ from worldline.clock import FOREVER, Instant, Interval
 from worldline.errors import Refused, StoreError
 from worldline.hashing import GENESIS
 from worldline.model import Node
-from worldline.ports import Store, Tenant, Tx, View
+from worldline.ports import Store, Tenant, View
 from worldline.store import packing
 from worldline.store.events import event_key
 from worldline.store.held import CLAIM
 from worldline.store.schema import COLUMNS, TABLES, VECTORS, columns_of, key_of, quoted
 from worldline.store.verify import verify
-from worldline.store.view import LISTED, listed
+from worldline.store.view import LISTED, grouped, listed
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _NOT_TOLD = frozenset({"node", "tenant", "key", "session", "draft"})
 _ID = "(SELECT x.hash FROM nodes x WHERE x.tenant = :t AND x.id = {})"
@@ -68,11 +71,10 @@ def root_of(view: View) -> int | None:
 
 def believed_ever(view: View) -> set[int]:
     """The versions with a belief in this scope and world."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT b.node FROM beliefs b WHERE b.tenant = :t AND {view.scoped('b')}"
         f" AND {view.ever_inside('b.line')}"
     )
-    return {row[0] for row in rows}
 
 
 def spoken_of(view: View, nodes: Collection[int]) -> set[int]:
@@ -267,15 +269,12 @@ def id_of(view: View, key: int) -> str | None:
 
 def _origins(view: View, table: str) -> dict[int, list[Any]]:
     """Where the rows of a table come from, if another store held them first: store, valid, known."""
-    found: dict[int, list[Any]] = {}
     rows = view.query(
         "SELECT o.row, o.store, o.vf, o.vt, o.kf, o.kt FROM origins o WHERE o.tenant = :t AND o.of = :table"
         " ORDER BY o.id",
         table=table,
     )
-    for row, store, vf, vt, kf, kt in rows:
-        found.setdefault(row, []).append([store.hex(), _span(vf, vt), _span(kf, kt)])
-    return found
+    return grouped((row, [store.hex(), _span(*span[:2]), _span(*span[2:])]) for row, store, *span in rows)
 
 
 # What a union asks ----------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
-import orjson
 from msgspec import Struct, field
 
 from worldline.clock import FOREVER, LATEST, Instant
@@ -28,6 +27,7 @@ from worldline.errors import StoreError
 from worldline.model import Scope
 from worldline.ports import Row, Store, View
 from worldline.store import ledger
+from worldline.store.schema import columns_of
 from worldline.store.view import listed, scope_key
 
 Query = Callable[[str, Mapping[str, Any]], list[Row]]
@@ -355,14 +355,9 @@ def drop(store: Store, tenant: int) -> None:
 
 def _put(store: Store, tenant: int, whole: Whole) -> None:
     far = whole.kept.at.far
-    store.insert(
-        "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (tenant, owner, pass) DO UPDATE SET cursor = excluded.cursor, state = excluded.state",
-        [
-            (tenant, EVERYTHING, _STANDS, far, _written(EVERYTHING, whole.kept)),
-            *((tenant, owner, _KEPT, far, _written(owner, of.told())) for owner, of in whole.of.items()),
-        ],
-    )
+    rows = [(tenant, owner, _KEPT, far, _written(owner, of.told())) for owner, of in whole.of.items()]
+    rows.append((tenant, EVERYTHING, _STANDS, far, _written(EVERYTHING, whole.kept)))
+    store.put("sleep", rows, columns_of("sleep"))
 
 
 FAR = "(SELECT s.cursor FROM sleep s WHERE s.tenant = :t AND s.owner = '' AND s.pass = 'counted')"
@@ -393,7 +388,7 @@ def _bring_up(store: Store, tenant: int, at: Standing, is_kept: bool, before: in
     rows = store.query(
         "SELECT s.owner, s.state FROM sleep s WHERE s.tenant = :t AND s.pass = :counts"
         " AND s.owner IN (SELECT value FROM json_each(:owners))",
-        {"t": tenant, "counts": _KEPT, "owners": orjson.dumps(list(changes.of)).decode()},
+        {"t": tenant, "counts": _KEPT, "owners": listed(changes.of)},
     )
     held = {owner: _read(Amounts, owner, state) for owner, state in rows}
     if None in held.values() or (kept.at.sequence and EVERYTHING in changes.of and EVERYTHING not in held):

@@ -1,33 +1,35 @@
-"""What is left of what was forgotten, and how rows leave: deleted, with tombstones that keep the rest provable.
+"""What goes with what is forgotten, and how rows leave: deleted, with tombstones that keep the rest provable.
 
 A tombstone says which rows of a table were erased, when and by whom. It keeps ids, the ends of edges
 and the digests of the changesets that had written the rows (`was`, and `rest` of what they wrote that is
-still there), never words. It does not decide what is to be forgotten.
+still there), never words. Which lineages are meant is decided in `write/forget.py`.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import orjson
 from blake3 import blake3
 from msgspec import Struct, field
 
-from worldline.clock import FOREVER, Instant, Interval
+from worldline.clock import FOREVER, Instant
 from worldline.hashing import node_id, record_id
-from worldline.model import NodeDraft
-from worldline.ports import Row, Store, Tx
+from worldline.model import NodeDraft, Scope
+from worldline.ports import Row, Store, View
 from worldline.rules import slots
-from worldline.store import counting, ledger, words
-from worldline.store.indexing import UNDESCRIBED, described, is_silent, sizes, words_of
+from worldline.store import counting, held, ledger, words
+from worldline.store.indexing import UNDESCRIBED, index, is_silent, unindex, written
 from worldline.store.nights import voices_around
-from worldline.store.resting import Sets, WrittenText, said_of, versions, written
 from worldline.store.schema import COLUMNS, COVERED, KEYED, UNSWEPT, WORDS_PER_NODE, quoted
-from worldline.store.view import LISTED, listed, metadata_from
+from worldline.store.view import LISTED, grouped, listed, metadata_from
 from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _BATCH = 500
 _SPLIT = 50_000
@@ -144,6 +146,318 @@ def not_erased(tx: Tx, entries: list[ledger.Entry]) -> list[ledger.Entry]:
     return [entry for entry in entries if entry.number not in gone.get(entry.table, {})]
 
 
+# What goes with it ------------------------------------------------------------------------------------
+#
+# What rests on what is to be forgotten alone, what lies in it, and what of it others have too.
+
+
+class Resting(NamedTuple):
+    """Something that rests on what is to be forgotten."""
+
+    line: int
+    type: str
+    made: str | None
+    own: bool
+    """It was believed before it had any ground."""
+    others: tuple[int, ...]
+    """The lineages that it rests on besides."""
+
+
+class Sets(Struct, frozen=True):
+    """Scope sets that are concerned; None for all."""
+
+    numbers: tuple[int, ...] | None = None
+
+    def among(self, row: str) -> str:
+        """A condition on a row's scope."""
+        return "TRUE" if self.numbers is None else f"{row}.scope IN (SELECT value FROM json_each(:sets))"
+
+    @property
+    def bound(self) -> dict[str, str]:
+        return {"sets": listed(self.numbers or ())}
+
+
+def sets_of(view: View, scope: Scope) -> Sets:
+    """Every scope set that has this scope in it."""
+    bound = scope.bound()
+    if not bound:
+        return Sets()
+    kinds = " AND ".join(f'"{kind}" = :{kind}' for kind in bound)
+    rows = view.query(
+        f"SELECT DISTINCT part_of FROM scopes WHERE tenant = :t AND {kinds} ORDER BY part_of", **bound
+    )
+    return Sets(tuple(row[0] for row in rows))
+
+
+def lines_in(view: View, sets: Sets) -> set[int]:
+    """Every lineage that is or was believed in these scope sets."""
+    return view.distinct(
+        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND {sets.among('b')}", **sets.bound
+    )
+
+
+def texts_before(view: View, before: Instant, sets: Sets) -> set[int]:
+    """What was said before a moment, and the notes that were first believed before it."""
+    return view.distinct(
+        "SELECT DISTINCT n.line FROM events v CROSS JOIN nodes n ON n.tenant = :t AND n.id = v.node"
+        " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
+        f" WHERE v.tenant = :t AND v.said_at < :before AND {sets.among('b')}"
+        " UNION SELECT b.line FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.line"
+        " WHERE b.tenant = :t AND n.made IS NULL AND b.type NOT IN ('Scope', 'Session', 'Turn', 'Fact', 'Entity')"
+        f" AND {sets.among('b')} GROUP BY b.line HAVING min(b.kf) < :before",
+        before=before,
+        **sets.bound,
+    )
+
+
+def inside(view: View, lines: Collection[int]) -> set[int]:
+    """These and everything that they ever contained, at any depth."""
+    rows = view.query(
+        "WITH RECURSIVE down(line) AS (SELECT value FROM json_each(:among) UNION SELECT e.dst FROM down"
+        " CROSS JOIN edges e ON e.tenant = :t AND e.src = down.line AND e.type = 'contains')"
+        " SELECT line FROM down",
+        among=listed(lines),
+    )
+    return {row[0] for row in rows} | set(lines)
+
+
+def resting_on(view: View, lines: Collection[int], sets: Sets) -> list[Resting]:
+    """What was ever derived from these, with what else it rests on."""
+    rows = view.query(
+        "SELECT DISTINCT s.line, s.type, s.made FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
+        " CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE e.tenant = :t AND e.type = 'derived_from'"
+        f" AND e.dst IN {LISTED} AND s.line <> d.line AND {sets.among('e')} ORDER BY s.line",
+        among=listed(versions(view, lines)),
+        **sets.bound,
+    )
+    found = {line: (type_, made) for line, type_, made in rows}
+    if not found:
+        return []
+    grounds = view.query(
+        "SELECT e.src, d.line, e.id, e.kf, CASE WHEN e.made IS NOT NULL THEN e.metadata END FROM edges e"
+        " CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst"
+        f" WHERE e.tenant = :t AND e.type = 'derived_from' AND e.src IN {LISTED} AND e.src <> d.line"
+        f" AND {sets.among('e')} ORDER BY e.id",
+        among=listed(found),
+        **sets.bound,
+    )
+    grounds = [row for row in grounds if "merged" not in metadata_from(row[4])]
+    beliefs = view.query(
+        f"SELECT b.line, b.id, b.kf FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED}"
+        f" AND {sets.among('b')} ORDER BY b.id",
+        among=listed(found),
+        **sets.bound,
+    )
+    rests = grouped((src, line) for src, line, *_ in grounds)
+    born = _learned(view, "beliefs", beliefs)
+    first = _learned(view, "edges", [(src, row, since) for src, _, row, since, _ in grounds])
+    own = {
+        line
+        for (line, where), since in born.items()
+        if found[line][0] == "Fact" and line in rests and since < first.get((line, where), FOREVER)
+    }
+    return [
+        Resting(line, type_, made, line in own, tuple(rests.get(line, ())))
+        for line, (type_, made) in found.items()
+    ]
+
+
+def _learned(view: View, of: str, rows: Sequence[Row]) -> dict[tuple[int, bytes], Instant]:
+    """When rows (lineage, number, known start) were first known, by lineage and store: here, or where they came from.
+
+    What is absorbed is put piece by piece, so that only where it was learned tells what was known before what.
+    """
+    told: dict[tuple[int, Instant], list[tuple[bytes, Instant]]] = {}
+    for row, store, since, noted in view.query(
+        f"SELECT row, store, kf, noted FROM origins WHERE tenant = :t AND of = :of AND row IN {LISTED} ORDER BY id",
+        of=of,
+        among=listed(row[1] for row in rows),
+    ):
+        told.setdefault((row, noted), []).append((bytes(store), since))
+    by_row: dict[int, list[tuple[bytes, Instant]]] = {}
+    for (row, _), stores in told.items():  # of several the one that told it last had it from the others
+        by_row.setdefault(row, []).extend(stores[1:] or stores)
+    first: dict[tuple[int, bytes], Instant] = {}
+    for line, row, since in rows:
+        here = [] if (row, since) in told else [(b"", since)]
+        for where, at in (*by_row.get(row, ()), *here):
+            first[line, where] = min(at, first.get((line, where), FOREVER))
+    return first
+
+
+def facts_about(view: View, lines: Collection[int], sets: Sets) -> set[int]:
+    """The facts of which any of these is an end."""
+    return view.distinct(
+        "SELECT DISTINCT b.line FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
+        f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) AND {sets.among('b')}",
+        among=listed(lines),
+        **sets.bound,
+    )
+
+
+def around(view: View, lines: Collection[int]) -> tuple[set[int], set[int]]:
+    """(entities, sessions) that these speak of or lie in."""
+    among = listed(versions(view, lines))
+    rows = view.query(
+        "SELECT n.line, n.type FROM (SELECT subject AS at FROM facts WHERE tenant = :t AND node IN"
+        f" {LISTED} UNION SELECT object FROM facts WHERE tenant = :t AND node IN {LISTED}"
+        f" UNION SELECT dst FROM edges WHERE tenant = :t AND src IN {LISTED}"
+        f" UNION SELECT src FROM edges WHERE tenant = :t AND dst IN {LISTED}) x"
+        " CROSS JOIN nodes n ON n.tenant = :t AND n.id = x.at WHERE n.type IN ('Entity', 'Session')",
+        among=among,
+    )
+    entities = {line for line, type_ in rows if type_ == "Entity"}
+    return entities, {line for line, type_ in rows if type_ == "Session"}
+
+
+def unused(view: View, entities: Collection[int], gone: Collection[int], sets: Sets) -> set[int]:
+    """Those of these entities of which nothing else speaks, and that nobody put by hand."""
+    among, dead = listed(set(entities) - set(gone)), listed(gone)
+    return view.distinct(
+        f"SELECT DISTINCT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.content = ''"
+        " AND n.metadata IS NULL AND NOT EXISTS (SELECT 1 FROM facts f CROSS JOIN beliefs b ON b.tenant = :t"
+        f" AND b.line = f.node AND {sets.among('b')} WHERE f.tenant = :t AND (f.subject = n.id OR f.object = n.id)"
+        " AND f.node NOT IN (SELECT value FROM json_each(:dead)))"
+        f" AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.src = n.id AND {sets.among('e')}"
+        " AND e.type <> 'contains' AND e.dst NOT IN (SELECT value FROM json_each(:dead)))"
+        f" AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t AND e.dst = n.id AND {sets.among('e')}"
+        " AND e.type <> 'contains' AND e.src NOT IN (SELECT value FROM json_each(:dead)))"
+        " AND NOT EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
+        f" WHERE b.tenant = :t AND b.line = n.id AND {sets.among('b')} AND l.kind = 'note')",
+        among=among,
+        dead=dead,
+        **sets.bound,
+    )
+
+
+def emptied(view: View, sessions: Collection[int], gone: Collection[int]) -> set[int]:
+    """Those of these sessions that hold nothing else."""
+    return view.distinct(
+        f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM edges e"
+        " WHERE e.tenant = :t AND e.src = n.id AND e.type = 'contains'"
+        " AND e.dst NOT IN (SELECT value FROM json_each(:dead)))",
+        among=listed(sessions),
+        dead=listed(gone),
+    )
+
+
+def shared(view: View, lines: Collection[int], sets: Sets) -> set[int]:
+    """Those of these lineages that somebody believes whom it does not concern."""
+    if sets.numbers is None or not lines:
+        return set()
+    return view.distinct(
+        f"SELECT DISTINCT b.line FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND NOT {sets.among('b')}",
+        among=listed(lines),
+        **sets.bound,
+    )
+
+
+def only_theirs(view: View, lines: Collection[int], sets: Sets) -> set[int]:
+    """The versions of these lineages that nobody believes whom it does not concern."""
+    return view.distinct(
+        f"SELECT DISTINCT b.node FROM beliefs b WHERE b.tenant = :t AND b.line IN {LISTED} AND {sets.among('b')}"
+        " AND NOT EXISTS (SELECT 1 FROM beliefs o WHERE o.tenant = :t AND o.line = b.line AND o.node = b.node"
+        f" AND NOT {sets.among('o')})",
+        among=listed(lines),
+        **sets.bound,
+    )
+
+
+def holding_others(view: View, lines: Collection[int], stay: Collection[int]) -> set[int]:
+    """Those of these worlds in which something lies that stays."""
+    return view.distinct(
+        f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.src IN {LISTED}"
+        " AND (e.dst NOT IN (SELECT value FROM json_each(:dead)))",
+        among=listed(lines),
+        dead=listed(set(lines) - set(stay)),
+    )
+
+
+def names_of(view: View, lines: Collection[int]) -> list[tuple[int, int, str]]:
+    """(row, entity, name) of every alias of these."""
+    sql = f"SELECT id, line, name FROM aliases WHERE tenant = :t AND line IN {LISTED} ORDER BY id"
+    return view.query(sql, among=listed(lines))
+
+
+def reasons_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
+    """(row, reason) of every proposal to merge any of these."""
+    return view.query(
+        f"SELECT id, reason FROM proposals WHERE tenant = :t AND (a IN {LISTED} OR b IN {LISTED})"
+        " AND reason IS NOT NULL ORDER BY id",
+        among=listed(lines),
+    )
+
+
+def wordings_of(view: View, lines: Collection[int]) -> list[tuple[int, str]]:
+    """(object, kind) of what texts call these."""
+    sql = f"SELECT DISTINCT object, kind FROM wordings WHERE tenant = :t AND object IN {LISTED} ORDER BY 1, 2"
+    return view.query(sql, among=listed(lines))
+
+
+def texts_holding(view: View, terms: Collection[str], most: int) -> list[str]:
+    """What somebody wrote or gave and that holds any of these terms: names and words together.
+
+    A fact or a name that was given by itself counts; one that was drawn from a text does not.
+    """
+    everywhere = {*terms, *(held.APART + term for term in terms)}
+    nodes = words.nodes_with(view.store.query, view.tenant, everywhere)
+    rows = view.query(
+        f"SELECT n.name, n.content, n.metadata FROM nodes n WHERE n.tenant = :t AND n.id IN {LISTED} AND n.made IS NULL"
+        " AND (n.type NOT IN ('Fact', 'Entity', 'Scope', 'Session') OR (n.type = 'Fact' AND NOT EXISTS (SELECT 1"
+        " FROM edges e WHERE e.tenant = :t AND e.src = n.id AND e.type = 'derived_from')) OR (n.type = 'Entity'"
+        " AND EXISTS (SELECT 1 FROM beliefs b CROSS JOIN log l ON l.tenant = :t AND l.known = b.kf"
+        " WHERE b.tenant = :t AND b.line = n.id AND l.kind = 'note'))) ORDER BY n.id LIMIT :most",
+        among=listed(sorted(nodes)),
+        most=most,
+    )
+    return [f"{name} {content} {metadata or ''}" for name, content, metadata in rows]
+
+
+class SaidOf(NamedTuple):
+    """A fact as its text is made."""
+
+    node: int
+    subject: int
+    subject_name: str
+    phrase: str
+    object: int
+    value: Any
+
+
+def said_of(view: View, entities: Collection[int]) -> list[SaidOf]:
+    """The facts of which any of these is an end, with the names of both."""
+    rows = view.query(
+        "SELECT f.node, f.subject, s.name, f.phrase, f.object, o.name, f.literal FROM facts f"
+        " CROSS JOIN nodes s ON s.tenant = :t AND s.id = f.subject"
+        " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
+        f" WHERE f.tenant = :t AND (f.subject IN {LISTED} OR f.object IN {LISTED}) ORDER BY f.node",
+        among=listed(entities),
+    )
+    return [
+        SaidOf(node, subject, name, phrase, object_, value if object_ else orjson.loads(literal or "null"))
+        for node, subject, name, phrase, object_, value, literal in rows
+    ]
+
+
+def grounds_of(view: View, lines: Collection[int]) -> list[int]:
+    """The events that these rest on."""
+    return view.column(
+        "SELECT DISTINCT v.node FROM edges e CROSS JOIN events v ON v.tenant = :t AND v.node = e.dst"
+        f" WHERE e.tenant = :t AND e.type = 'derived_from' AND e.src IN {LISTED} ORDER BY v.node",
+        among=listed(lines),
+    )
+
+
+def versions(view: View, lines: Collection[int]) -> list[int]:
+    """The numbers of every version of these lineages."""
+    rows = view.query(
+        f"SELECT id FROM nodes WHERE tenant = :t AND id IN {LISTED} UNION SELECT id FROM nodes WHERE tenant = :t"
+        f" AND line IN {LISTED} AND line <> id",
+        among=listed(lines),
+    )
+    return sorted({row[0] for row in rows})
+
+
 # Leaving ----------------------------------------------------------------------------------------------
 
 
@@ -168,57 +482,6 @@ class Doomed(Struct):
     """Events whose reading goes, so that they are read again."""
     unindexed: set[int] = field(default_factory=set)
     """Nodes whose words are out of the index already."""
-
-
-def unindex(tx: Tx, nodes: Collection[int]) -> set[int]:
-    """Takes the words of these versions out of the index; those that were archived."""
-    cold = set[int]()
-    for one, draft in _findable(tx, nodes):
-        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
-        if words.archived(tx.store, tx.tenant, [texts[0][0]]):
-            cold.add(one.node)
-        tx.words().remove(texts, cold=one.node in cold)
-        _recount(tx, texts, -1)
-    return cold
-
-
-def index(tx: Tx, nodes: Collection[int], cold: Collection[int], since: Instant = 0) -> None:
-    """Makes versions findable, and described, as they are now; what is not believed yet will be `since` then."""
-    for one, draft in _findable(tx, nodes, since):
-        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
-        tx.words().replace([], texts)
-        _recount(tx, texts)
-        if one.node in cold:
-            tx.words().move(texts, cold=True)
-        speaker, role, said_at, told = described(draft)
-        for table in ("texts", "cold_texts"):
-            tx.query(
-                f"UPDATE {table} SET speaker = :speaker, role = :role, said_at = :said_at, described = :told"
-                " WHERE tenant = :t AND node = :node",
-                speaker=speaker, role=role, said_at=said_at, told=told, node=one.node,
-            )  # fmt: skip
-
-
-def _findable(tx: Tx, nodes: Collection[int], otherwise: Instant = 0) -> list[tuple[WrittenText, NodeDraft]]:
-    """Those of these versions that have words in the index, as they were indexed."""
-    since: dict[int, Instant] = {}
-    for node, start in tx.query(
-        "SELECT b.node, b.vf FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
-        f" WHERE n.tenant = :t AND n.id IN {LISTED} ORDER BY b.id",
-        among=listed(nodes),
-    ):
-        since.setdefault(node, start)
-    return [
-        (
-            one,
-            NodeDraft(
-                one.type, one.name, one.content, Interval(since.get(one.node, otherwise)),
-                metadata=metadata_from(one.metadata), made=one.made,
-            ),
-        )
-        for one in written(tx, nodes)
-        if not is_silent(one.type, one.made)
-    ]  # fmt: skip
 
 
 def write_again(tx: Tx, key: int, draft: NodeDraft) -> None:
@@ -251,15 +514,6 @@ def _rename(tx: Tx, node: int, name: str, content: str) -> None:
         "UPDATE nodes SET name = :name, content = :content WHERE tenant = :t AND id = :node",
         name=name, content=content, node=node,
     )  # fmt: skip
-
-
-def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
-    texts, tokens = sizes(rows)
-    tx.query(
-        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
-        texts=sign * texts,
-        tokens=sign * tokens,
-    )
 
 
 def erase(tx: Tx, doomed: Doomed, who: str) -> tuple[int, int]:
@@ -316,7 +570,7 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
         column = KEYED.get(table, "id")
         own = f" AND {sets.among('r')}" if share else ""
         sql = f"SELECT r.{column} FROM {table} r WHERE r.tenant = :t AND {condition.format(LISTED)}{own}"
-        return {row[0] for row in tx.query(sql, among=listed(among), **sets.bound)}
+        return tx.distinct(sql, among=listed(among), **sets.bound)
 
     found = {table: set[int]() for table in COVERED if table not in ("erased", "world_hashes")}
     for table, condition, whole, part in (
@@ -341,7 +595,7 @@ def _rows_of(tx: Tx, doomed: Doomed) -> dict[str, set[int]]:
         found["scopes"] = numbers("scopes", "r.part_of IN {0}", sets.numbers)
     for of in ("beliefs", "edges"):
         sql = f"SELECT id FROM origins WHERE tenant = :t AND of = :of AND row IN {LISTED}"
-        found["origins"] |= {row[0] for row in tx.query(sql, of=of, among=listed(sorted(found[of])))}
+        found["origins"] |= tx.distinct(sql, of=of, among=listed(sorted(found[of])))
     return found
 
 
@@ -359,13 +613,12 @@ def _first_owned(tx: Tx, doomed: Doomed) -> dict[int, bool]:
 
 def _labelled_places(tx: Tx, doomed: Doomed) -> set[int]:
     """The edges by which what stays lies where it does, as far as somebody who goes has labelled them."""
-    rows = tx.query(
+    return tx.distinct(
         "SELECT e.id FROM edges e WHERE e.tenant = :t AND e.type = 'contains' AND e.metadata IS NOT NULL"
         f" AND (e.src IN {LISTED} OR e.dst IN {LISTED}) AND {doomed.sets.among('e')}",
         among=listed(sorted(doomed.shares)),
         **doomed.sets.bound,
     )
-    return {row[0] for row in rows}
 
 
 def _lay_bare(tx: Tx, edges: Collection[int]) -> None:
@@ -473,12 +726,8 @@ _BY_LINE = ("blocks", "uses", "strengths", "composed")
 
 def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], noted: Mapping[int, bool]) -> int:
     """Deletes rows and all that is derived of them; how many vectors that were."""
-    nodes, lines, sets = (
-        sorted({*rows["nodes"], *doomed.blank}),
-        listed(sorted(doomed.lines)),
-        doomed.sets,
-    )
-    above = listed(_above(tx, [*doomed.lines, *doomed.shares]))
+    nodes, lines = sorted({*rows["nodes"], *doomed.blank}), sorted(doomed.lines)
+    above = _above(tx, [*doomed.lines, *doomed.shares])
     _reset_passes(tx, doomed, above)
     vectors = 0
     for table in ("reembedding", "embeddings", "cold_embeddings"):
@@ -490,58 +739,43 @@ def _delete(tx: Tx, doomed: Doomed, rows: Mapping[str, Collection[int]], noted: 
         )
         vectors += len(gone) if table != "reembedding" else 0
     for table in _BY_NODE:
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND node IN {LISTED}", among=listed(nodes))
+        _drop(tx, table, "node", nodes)
     for table in _BY_LINE:
-        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}", among=lines)
-    tx.query(f"DELETE FROM composed WHERE tenant = :t AND line IN {LISTED}", among=above)
-    tx.query(
-        f"DELETE FROM wordings WHERE tenant = :t AND object IN {LISTED}",
-        among=listed([*nodes, *doomed.lines]),
-    )
+        _drop(tx, table, "line", lines)
+    _drop(tx, "composed", "line", above)
+    _drop(tx, "wordings", "object", [*nodes, *doomed.lines])
     for object_, kind in doomed.wordings:
         tx.query(
             "DELETE FROM wordings WHERE tenant = :t AND object = :o AND kind = :kind", o=object_, kind=kind
         )
     for line, keys in doomed.blocks.items():
-        tx.query("DELETE FROM blocks WHERE tenant = :t AND line = :line", line=line)
+        _drop(tx, "blocks", "line", [line])
         for key in sorted(keys):
             tx.add("blocks", key, line)
     for table, numbers in rows.items():
-        key = ledger.key_column(table)
-        tx.query(
-            f"DELETE FROM {table} WHERE tenant = :t AND {key} IN {LISTED}", among=listed(sorted(numbers))
-        )
+        _drop(tx, table, ledger.key_column(table), sorted(numbers))
     tx.query(
         f"UPDATE events SET reading = NULL WHERE tenant = :t AND node IN {LISTED}",
         among=listed(doomed.reread),
     )
-    if doomed.shares:
-        _delete_shares(tx, doomed)
+    if doomed.shares:  # of what stays for others goes what is counted and labelled for those who go
+        _drop(tx, "labels", "node", versions(tx, doomed.shares), doomed.sets)
+        for table in ("uses", "strengths", "composed"):
+            _drop(tx, table, "line", sorted(doomed.shares), doomed.sets)
     if doomed.scopes:
         for table in ("profiles", "composed"):
-            tx.query(
-                f"DELETE FROM {table} WHERE tenant = :t AND scope IN (SELECT value FROM json_each(:sets))",
-                **sets.bound,
-            )
+            _drop(tx, table, "scope", doomed.sets.numbers or ())
     return vectors
 
 
-def _delete_shares(tx: Tx, doomed: Doomed) -> None:
-    """Of what stays for others, what is counted and labelled for those who go."""
-    nodes, sets = listed(versions(tx, doomed.shares)), doomed.sets
-    lines = listed(sorted(doomed.shares))
+def _drop(tx: Tx, table: str, column: str, among: Iterable[int], sets: Sets | None = None) -> None:
+    """Deletes rows by a column of theirs; of these scope sets alone, if given."""
+    own = "TRUE" if sets is None else "scope IN (SELECT value FROM json_each(:sets))"
     tx.query(
-        f"DELETE FROM labels WHERE tenant = :t AND node IN {LISTED} AND scope IN (SELECT value FROM json_each(:sets))",
-        among=nodes,
-        **sets.bound,
+        f"DELETE FROM {table} WHERE tenant = :t AND {column} IN {LISTED} AND {own}",
+        among=listed(among),
+        **(sets.bound if sets else {}),
     )
-    for table in ("uses", "strengths", "composed"):
-        tx.query(
-            f"DELETE FROM {table} WHERE tenant = :t AND line IN {LISTED}"
-            " AND scope IN (SELECT value FROM json_each(:sets))",
-            among=lines,
-            **sets.bound,
-        )
 
 
 def _above(tx: Tx, lines: Collection[int]) -> list[int]:
@@ -555,7 +789,7 @@ def _above(tx: Tx, lines: Collection[int]) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
+def _reset_passes(tx: Tx, doomed: Doomed, above: Collection[int]) -> None:
     """What nights had counted from what goes is dropped, and counted anew in the next one."""
     turns = tx.query(
         f"SELECT n.id FROM nodes n WHERE n.tenant = :t AND n.type = 'Turn' AND n.id IN {LISTED}",
@@ -565,15 +799,16 @@ def _reset_passes(tx: Tx, doomed: Doomed, above: str) -> None:
     speakers = {fold(name) for name in voices_around(tx, [row[0] for row in turns])}
     if speakers and tx.query(
         "DELETE FROM profiles WHERE tenant = :t AND speaker IN (SELECT value FROM json_each(:speakers)) RETURNING 1",
-        speakers=orjson.dumps(sorted(speakers)).decode(),
+        speakers=listed(sorted(speakers)),
     ):
         passes.add("profiles")
-    if tx.query(f"SELECT 1 FROM composed WHERE tenant = :t AND line IN {LISTED} LIMIT 1", among=above):
+    some = f"SELECT 1 FROM composed WHERE tenant = :t AND line IN {LISTED} LIMIT 1"
+    if tx.query(some, among=listed(above)):
         passes.add("compose")
     if passes:
         tx.query(
             "DELETE FROM sleep WHERE tenant = :t AND pass IN (SELECT value FROM json_each(:passes))",
-            passes=orjson.dumps(sorted(passes)).decode(),
+            passes=listed(sorted(passes)),
         )
     if doomed.scopes:
         tx.query(

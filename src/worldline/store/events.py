@@ -8,7 +8,7 @@ are no memory, so that the log does not cover them. Turns, as a view may see the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,13 @@ from worldline.clock import EARLIEST, FOREVER, LATEST, Instant, Interval, moment
 from worldline.errors import Conflict, InvalidTime
 from worldline.hashing import event_id, node_id, record_id
 from worldline.model import Event, Findable, NodeDraft, Place, Scope, clean_name
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.store.view import listed
 from worldline.text import fold
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _IN = (
     "(SELECT c.src FROM edges c WHERE c.tenant = :t AND c.dst = {} AND c.type = 'contains'"
@@ -299,9 +302,7 @@ def waiting(view: View) -> list[tuple[str, str]]:
 
 def readings(view: View) -> list[bytes | None]:
     """What every event was read as, packed."""
-    return [
-        row[0] for row in view.query("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
-    ]
+    return view.column("SELECT e.reading FROM events e WHERE e.tenant = :t ORDER BY e.node")
 
 
 def heard(view: View) -> list[HeardEvent]:
@@ -521,12 +522,11 @@ def backwards(view: View, within: tuple[Instant, Instant], most: int, batch: int
 
 def landmarks_among(view: View, nodes: Collection[int]) -> list[int]:
     """The lineages of those in which sleep found a landmark, in the order of their versions."""
-    rows = view.query(
+    return view.column(
         "SELECT n.line FROM json_each(:among) j CROSS JOIN scores s ON s.tenant = :t AND s.node = j.value"
         " AND s.name = 'landmark' CROSS JOIN nodes n ON n.tenant = s.tenant AND n.id = s.node ORDER BY s.node",
         among=listed(nodes),
     )
-    return [row[0] for row in rows]
 
 
 def how_many(view: View) -> int:

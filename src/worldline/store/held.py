@@ -18,15 +18,17 @@ from base64 import b64decode
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
 from msgspec import Struct
 
+from worldline import Later
 from worldline.config import Config
 from worldline.errors import Conflict, Refused
-from worldline.ports import Row, Tenant, Vectors, View
+from worldline.ports import Row, Store, Tenant, Vectors, View
 from worldline.store import packing
 from worldline.store.schema import WORDS_PER_NODE
 from worldline.text import forget_names
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from worldline.ports import Row, Texts, View
+    from worldline.ports import Texts
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
     Compare = Callable[[Rows, Floats], Floats]
+else:
+    np = Later("numpy")
 
 # Texts that wait ======================================================================================
 
@@ -111,7 +115,7 @@ _MANY = 64
 class Waiting:
     """The texts of one tenant that wait, as far as they were seen; a reader looks at the first so many."""
 
-    def __init__(self, texts: Sequence[WaitingText] = ()) -> None:
+    def __init__(self) -> None:
         self._guard = threading.Lock()
         self._texts: list[WaitingText] = []
         self._heads: list[bytes] = []
@@ -119,7 +123,6 @@ class Waiting:
         """Term → which texts have it, each as often as it does."""
         self._made: dict[str, tuple[int, int, list[bytes]]] = {}
         """Of a term that many have: up to which text, and how far among its places, its postings were made."""
-        self._extend(texts)
 
     def seen(self) -> tuple[int, WaitingText | None]:
         """How many there are, and the last one."""
@@ -461,8 +464,6 @@ class Few:
 
     def take(self, rows: Sequence[Row], width: int) -> None:
         """Passages with their vectors; those of another width cannot be compared with anything."""
-        import numpy as np
-
         whole = packing.lengths(width)
         rows = [row for row in rows if len(row[1]) in whole]
         if not rows:
@@ -488,8 +489,6 @@ class Few:
 
     def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[packing.Piece]:
         """The same rows by their signs."""
-        import numpy as np
-
         if not self._size:
             return []
         rows = self._allowed(scopes, nodes)
@@ -498,8 +497,6 @@ class Few:
 
     def cosines(self, query: Floats, nodes: Collection[int]) -> dict[int, float]:
         """The cosine of every one of these nodes that has a vector."""
-        import numpy as np
-
         if not self._size or not nodes:
             return {}
         rows = self._rows_of(np.fromiter(nodes, np.int64, len(nodes)))
@@ -508,8 +505,6 @@ class Few:
 
     def _append(self, passages: Any, block: Floats) -> None:
         """Grows by doubling, so that one more vector does not copy all others."""
-        import numpy as np
-
         size, width = self._size + len(block), block.shape[1]
         if self._matrix is None or size > len(self._matrix):
             room = max(1024, 2 * size)
@@ -532,16 +527,12 @@ class Few:
 
     def _ordered(self) -> tuple[Rows, Rows]:
         """(rows, passages) in the order of the passages."""
-        import numpy as np
-
         if self._order is None:
             self._order = np.argsort(self._held_passages(), kind="stable")
         return self._order, self._held_passages()[self._order]
 
     def _rows_of(self, nodes: Rows) -> Rows:
         """Every row of these nodes."""
-        import numpy as np
-
         order, passages = self._ordered()
         low = np.searchsorted(passages, nodes * WORDS_PER_NODE)
         counts = np.searchsorted(passages, (nodes + 1) * WORDS_PER_NODE) - low
@@ -550,8 +541,6 @@ class Few:
 
     def _allowed(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> Rows | None:
         """The rows that may be returned; None for all."""
-        import numpy as np
-
         if nodes is not None:
             inside = set(nodes)
             if scopes is not None:
@@ -570,8 +559,6 @@ class Few:
 
     def nearest(self, query: Floats, depth: int, rows: Rows | None = None) -> list[tuple[int, float]]:
         """The nearest (of these rows), exactly."""
-        import numpy as np
-
         if not self._size:
             return []
         nodes, cosines = self._by_node(np.arange(self._size) if rows is None else rows, query, self._fast)
@@ -582,8 +569,6 @@ class Few:
 
     def _by_node(self, rows: Rows, query: Floats, compare: Compare) -> tuple[Rows, Floats]:
         """Passages roll up: the mean of a node's best and of its first passage."""
-        import numpy as np
-
         cosines = compare(rows, query)
         nodes, place = np.unique(self._held_passages()[rows] // WORDS_PER_NODE, return_inverse=True)
         best = np.full(len(nodes), -2.0, np.float32)
@@ -602,15 +587,11 @@ class Few:
 
     def _alike(self, rows: Rows, query: Floats) -> Floats:
         """Cosines that are the same to the last bit wherever a row lies, so also after it was archived."""
-        import numpy as np
-
         return np.asarray((self._held()[rows].astype(np.float64) * query).sum(axis=1), np.float32)
 
 
 def _products(rows: Floats, query: Floats) -> Floats:
     """Each row times the query, in this thread alone: BLAS would wake others, which wait for longer than they work."""
-    import numpy as np
-
     return np.asarray(np.einsum("ij,j->i", rows, query))
 
 
@@ -622,8 +603,6 @@ def same_embedder(stored: str, mine: str) -> bool:
     """Whether two identities are of one embedder; where a probe stands for weights, nearly the same one will do."""
     if stored == mine or not (stored.startswith(PROBE) and mine.startswith(PROBE)):
         return stored == mine
-    import numpy as np
-
     (_, name, a), (_, other, b) = stored.split(":"), mine.split(":")
     first, second = (np.frombuffer(b64decode(one), np.int8).astype(np.float64) for one in (a, b))
     if name != other or len(first) != len(second):
@@ -666,8 +645,6 @@ class WorldIndex:
         self, view: View, query: Floats, newest: int, scopes: Collection[int] | None = None
     ) -> dict[int, float]:
         """Of every world (in these scopes): the cosine of its vector and the query, the best where it has several."""
-        import numpy as np
-
         with self._lock:
             self._catch_up(view, newest, len(query))
             if self._matrix is None:
@@ -683,8 +660,6 @@ class WorldIndex:
 
     def _catch_up(self, view: View, newest: int, width: int) -> None:
         """Loads the rows that were written since the last look; where all were dropped, begins anew."""
-        import numpy as np
-
         if newest < self._last:
             self._clear()
         if newest == self._last:
@@ -706,8 +681,6 @@ class WorldIndex:
 
     def _make_room(self, size: int, width: int) -> None:
         """Grows by doubling, so that one more world does not copy all others."""
-        import numpy as np
-
         if self._matrix is not None and size <= len(self._matrix):
             return
         matrix = np.zeros((max(256, 2 * size), width), np.float32)
@@ -759,8 +732,8 @@ def large(owners: Mapping[str, Sequence[Row]], texts: int, short: int) -> Iterat
             yield term, Share(texts, short + 1, counted)
 
 
-class Held:
-    """Caches of one open store, and what recalls have shown since the last write."""
+class Held(Store):
+    """Caches of one open store, what recalls have shown since the last write, and what most engines do alike."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -802,17 +775,12 @@ class Held:
     def forget_caches(self) -> None:
         """Drops whatever was learned from texts."""
         self.likeness = None
-        self.meanings.clear()
-        self.common.clear()
-        self.spread.clear()
-        self.shares.clear()
-        self.counts.clear()
-        self.counted.clear()
-        self.facts.clear()
-        self.ends.clear()
-        self.landmarks.clear()
-        self.waiting.clear()
-        self.shown.clear()
+        learned: list[dict[Any, Any]] = [
+            *(self.meanings, self.common, self.spread, self.shares, self.counts, self.counted, self.facts),
+            *(self.ends, self.landmarks, self.waiting, self.shown),
+        ]
+        for cache in learned:
+            cache.clear()
         forget_names()
 
     def note_shown(self, tenant: int, lines: Iterable[int], at: int) -> None:
@@ -859,6 +827,42 @@ class Held:
 
     def _new_index(self) -> Vectors:
         return VectorIndex()
+
+    # Where an engine has no way of its own -----------------------------------------------------------
+
+    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """One statement inside the write transaction."""
+        return self.query(sql, args)
+
+    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
+        """All rows, where no text is kept that is none."""
+        return self.query(sql, args)
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that have memories."""
+        return [row[0] for row in self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")]
+
+    def missing_indexes(self) -> list[str]:
+        """None, where the engine keeps them itself."""
+        return []
+
+    def mend_indexes(self) -> None:
+        """Nothing, for the same reason."""
+
+    def problems(self) -> list[str]:
+        """None, where the engine checks its pages itself."""
+        return []
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Nothing special around a big load."""
+        yield
+
+    def drop_indexes(self) -> None:
+        """Where other tenants use the indexes, they stay."""
+
+    def make_indexes(self) -> None:
+        """They have stayed."""
 
 
 def its_own(rows: Sequence[Row], name: str) -> Tenant:

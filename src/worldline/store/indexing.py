@@ -1,4 +1,4 @@
-"""What is written so that a text can be found: its words, its kinds, how recall sees it, and its vectors.
+"""What is written so that a text can be found (words, kinds, how recall sees it, vectors), and many notes at once.
 
 All of it is derived from the text and can be made again; words commit with the rows that they describe, vectors come
 after them. A lineage that went cold has its index rows moved aside, in all its versions, and moved back when
@@ -8,28 +8,40 @@ the log does, and is put or ended together with the move.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress, repeat
+from operator import eq
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import msgspec
 
-from worldline.clock import Instant
-from worldline.model import Made, Metadata, NodeDraft
-from worldline.ports import Row, Store, Tx, View
+from worldline.clock import EARLIEST, FOREVER, Instant, Interval
+from worldline.hashing import edges_below, edges_between
+from worldline.model import EdgeDraft, EdgeType, Made, Metadata, NewEdges, NewNotes, NodeDraft, Op
+from worldline.ports import Row, Store, View
+from worldline.rules import handlers
 from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
+from worldline.rules.kinds import tags_of
 from worldline.store import held, packing, words
 from worldline.store.schema import COLUMNS, SILENT, WORDS_PER_NODE
-from worldline.store.view import SqlView, listed, metadata_from
+from worldline.store.view import LISTED, SqlView, json_text, listed, metadata_from
 from worldline.store.words import archived
-from worldline.text import fold
+from worldline.text import PASSAGE, fold, indexed
+
+if TYPE_CHECKING:
+    from worldline.store.ledger import Touched
+    from worldline.store.tx import Tx
 
 UNDESCRIBED = SILENT | APART
 """Node types that recall does not rank among texts."""
+ALWAYS = Interval(EARLIEST)
+_ONE_BY_ONE = APART | {"Turn"}
+"""Types of nodes that come with more than their own rows."""
 
 
 class Indexing(SqlView):
-    """The part of a changeset that makes its texts findable."""
+    """The part of a changeset that makes its texts findable, and takes many at once."""
 
     is_snapshot = False
     language: str
@@ -42,6 +54,30 @@ class Indexing(SqlView):
     _owners: dict[int, str]
     _seats: dict[int, int]
     _new: dict[int, str]
+    store: Store
+    root: int
+    stamp: Instant
+    fresh: bool
+    types: Mapping[str, EdgeType]
+    worlds: Touched
+    _next: dict[str, int]
+    _ids: dict[int, bytes]
+    _keys: dict[bytes, tuple[int, int]]
+    _parents: dict[int, int | None]
+    _parental: set[int]
+    _begun: set[int]
+    _put_here: dict[int, int]
+    _put_at: set[tuple[int, str, int, int, Instant]]
+    _linked: set[tuple[int, str, int]]
+
+    if TYPE_CHECKING:  # what the whole changeset has
+
+        def apply(self, ops: Sequence[Op], by: str) -> bool: ...
+        def id_of(self, key: int) -> bytes: ...
+        def world_of(self, line: int) -> int: ...
+        def stored_among(self, ids: Sequence[bytes]) -> set[bytes]: ...
+        def _ancestors(self, world: int) -> set[int]: ...
+        def _label(self, key: int, draft: NodeDraft) -> None: ...
 
     def _index(self, key: int, draft: NodeDraft) -> None:
         if is_silent(draft.type, draft.made):
@@ -136,6 +172,176 @@ class Indexing(SqlView):
                     tokens += [words.owner_token(kind, value) for kind, value in pairs if value]
             self._owners[scope] = " ".join(tokens)
         return self._owners[scope]
+
+    # Many at once ------------------------------------------------------------------------------
+    #
+    # Many notes and many edges at once, as the same rows that one by one would make. Whoever loads says what is
+    # plain: notes that nobody has stored before, edges of a type whose handler only looks at the two ends, between
+    # memories that this changeset began. Then a whole column is made at a time, and what a handler would answer for
+    # each is asked once for all that it cannot tell apart. Everything else goes one by one.
+
+    def is_plain_note(self, type_: str) -> bool:
+        """Whether a note of this type is only its rows and its words."""
+        return type_ not in _ONE_BY_ONE and not is_silent(type_, None)
+
+    def is_plain_edge(self, type_: str) -> bool:
+        """Whether the handler of a type only refuses to join a memory with itself."""
+        known = self.types.get(type_)
+        return known is not None and known.on_insert is handlers.plain
+
+    def new_edges(self, src: Sequence[int], types: Sequence[str], dst: Sequence[int]) -> list[bool]:
+        """Of each whether it joins two memories that began here, and nobody put it before."""
+        edges = list(zip(src, types, dst, strict=True))
+        met, new, linked = set(edges), self._new, self._linked
+        apart = len(met) == len(edges) and met.isdisjoint(linked) and not any(map(eq, src, dst))
+        if apart and new.keys() >= {*src, *dst}:
+            return [True] * len(edges)
+        met.clear()
+        found = []
+        for edge in edges:
+            a, _, b = edge
+            found.append(a != b and a in new and b in new and edge not in linked and edge not in met)
+            met.add(edge)
+        return found
+
+    # Notes -------------------------------------------------------------------------------------
+
+    def put_all(self, notes: NewNotes) -> None:
+        """Stores and believes them, numbered from the next one on."""
+        first = self._next["nodes"] + 1
+        keys = list(range(first, first + len(notes.ids)))
+        self._next["nodes"] = keys[-1]
+        self._new.update(zip(keys, notes.types, strict=True))
+        self._parents.update(zip(keys, repeat(None)))
+        self._ask_worlds(keys, notes)
+        stored = [json_text(metadata) if metadata else None for metadata in notes.metadata]
+        self._dirty = True
+        self.rows["nodes"] += zip(
+            keys, repeat(self.tenant), notes.ids, keys, notes.types, notes.names, notes.contents, notes.dated,
+            notes.worlds, stored, repeat(notes.scope), repeat(None),
+        )  # fmt: skip
+        row = self._next["beliefs"] + 1
+        self._next["beliefs"] += len(keys)
+        self.rows["beliefs"] += zip(
+            range(row, row + len(keys)), repeat(self.tenant), keys, keys, notes.types, repeat(notes.scope),
+            [valid.start for valid in notes.valid], [valid.end for valid in notes.valid], repeat(self.stamp),
+            repeat(FOREVER), repeat(None), repeat(None), repeat(None), repeat(None),
+        )  # fmt: skip
+        self._ids.update(zip(keys, notes.ids, strict=True))
+        self._keys.update(zip(notes.ids, zip(keys, keys, strict=True), strict=True))
+        self._put_here.update(zip(keys, repeat(notes.scope)))
+        self._begun.update(keys)
+        self.worlds.appeared.update(zip(keys, notes.ids, strict=True))
+        self._find_by_words(keys, notes)
+        self._contain(keys, notes)
+
+    def _ask_worlds(self, keys: Sequence[int], notes: NewNotes) -> None:
+        """Lets the handler say whether each world may hold the first of its newborns; a built-in one may then hold all.
+
+        What is newborn has no parent and no children, so the answer depends on the world alone.
+        """
+        handler = self.types["contains"].on_insert
+        each = handler is not handlers.contains
+        seen: set[int] = {0}
+        for key, world in zip(keys, notes.worlds, strict=True):
+            if world not in seen:
+                if world >= keys[0]:
+                    self._parents[world] = notes.worlds[world - keys[0]] or None
+                if ops := handler(EdgeDraft(world, "contains", key, ALWAYS, notes.scope), self):
+                    self.apply(ops, "contains")
+                if not each:
+                    seen.add(world)
+
+    def _find_by_words(self, keys: Sequence[int], notes: NewNotes) -> None:
+        """Their words and labels, and how recall sees them; of a text that is not plain and short as of any other."""
+        owner, plain, rows = self.owner_in(notes.scope), list[bool](), list[held.WaitingText]()
+        for at, (content, metadata) in enumerate(zip(notes.contents, notes.metadata, strict=True)):
+            plain.append(len(content) <= PASSAGE and not metadata)
+            if not plain[-1]:
+                rows += words_of(keys[at], self._draft(notes, at), owner, self.language)
+        texts = compress(zip(keys, notes.names, notes.contents, strict=True), plain)
+        for key, name, content in texts:
+            tokens = indexed(f"{name} {content}", self.language)
+            rows.append((key * WORDS_PER_NODE, owner, tokens, " ".join(tags_of(tokens.split()))))
+        self._words += rows if all(plain) else sorted(rows)
+        self.indexed_nodes += keys
+        texts_, tokens_ = sizes(rows)
+        self._texts += texts_
+        self._tokens += tokens_
+        for at, metadata in enumerate(notes.metadata):
+            if metadata:
+                self._label(keys[at], self._draft(notes, at))
+        if not self.fresh:
+            for at, key in enumerate(keys):
+                self._describe(key, key, self._draft(notes, at))
+
+    def _draft(self, notes: NewNotes, at: int) -> NodeDraft:
+        return NodeDraft(
+            notes.types[at], notes.names[at], notes.contents[at], notes.valid[at], notes.dated[at],
+            notes.worlds[at], notes.scope, metadata=notes.metadata[at],
+        )  # fmt: skip
+
+    def _contain(self, keys: Sequence[int], notes: NewNotes) -> None:
+        """Puts those into their worlds that lie in one."""
+        inner = list(compress(keys, notes.worlds))
+        if not inner:
+            return
+        outer = [world for world in notes.worlds if world]
+        ids = edges_below([self.id_of(world) for world in outer], list(compress(notes.ids, notes.worlds)))
+        row = self._next["edges"] + 1
+        self._next["edges"] += len(inner)
+        self.rows["edges"] += zip(
+            range(row, row + len(inner)), repeat(self.tenant), ids, outer, repeat("contains"), inner, outer,
+            repeat(notes.scope), repeat(EARLIEST), repeat(FOREVER), repeat(self.stamp), repeat(FOREVER), repeat(None),
+            repeat(None),
+        )  # fmt: skip
+        self._linked.update(zip(outer, repeat("contains"), inner))
+        self._put_at.update(zip(outer, repeat("contains"), inner, repeat(notes.scope), repeat(EARLIEST)))
+        self._parents.update(zip(inner, outer, strict=True))
+        self._parental.update(outer)
+
+    # Edges -------------------------------------------------------------------------------------
+
+    def link_new(self, edges: NewEdges) -> None:
+        """Puts edges whose handler has nothing to say."""
+        src, dst, types = edges.src, edges.dst, edges.types
+        ids = edges_between(self._ids, src, types, dst)
+        worlds = self._owners_of(edges)
+        row = self._next["edges"] + 1
+        self._next["edges"] += len(ids)
+        starts, ends = [valid.start for valid in edges.valid], [valid.end for valid in edges.valid]
+        stored = [json_text(metadata) if metadata else None for metadata in edges.metadata]
+        self._dirty = True
+        self.rows["edges"] += zip(
+            range(row, row + len(ids)), repeat(self.tenant), ids, src, types, dst, worlds, repeat(edges.scope),
+            starts, ends, repeat(self.stamp), repeat(FOREVER), stored, repeat(None),
+        )  # fmt: skip
+        self._linked.update(zip(src, types, dst, strict=True))
+        lasting = zip(src, types, dst, repeat(edges.scope), starts)
+        self._put_at.update(compress(lasting, [end == FOREVER for end in ends]))
+        touched: dict[int, list[bytes]] = {}
+        for world, id_ in zip(worlds, ids, strict=True):
+            if (found := touched.get(world)) is None:
+                found = touched[world] = self.worlds.of(world).added
+            found.append(id_)
+
+    def _owners_of(self, edges: NewEdges) -> list[int]:
+        """The world that each edge belongs to: the lowest that holds both ends, or that of the source."""
+        root, above = self.root, dict[int, set[int]]()
+        here, there = ([self._parents[end] or root for end in ends] for ends in (edges.src, edges.dst))
+        if here == there:
+            return here
+        for at, (a, b) in enumerate(zip(here, there, strict=True)):
+            if a != b and edges.types[at] != "refers_to":
+                if a not in above:
+                    above[a] = self._ancestors(a)
+                while b not in above[a]:
+                    b = self._parents.get(b) or self.world_of(b)
+                here[at] = b
+        return here
+
+
+# What is derived of a text ------------------------------------------------------------------------
 
 
 def words_of(key: int, draft: NodeDraft, owner: str, language: str) -> list[tuple[int, str, str, str]]:
@@ -401,3 +607,88 @@ def switch_embedder(store: Store, tenant: int, embedder: str) -> None:
         {**whose, "embedder": embedder},
     )
     keep_vectors(store, tenant, [(row[0], bytes(row[1])) for row in made], after=last)
+
+
+# Other words ------------------------------------------------------------------------------------------
+
+
+class WrittenText(NamedTuple):
+    """A stored version."""
+
+    node: int
+    line: int
+    type: str
+    name: str
+    content: str
+    metadata: str | None
+    made: Made | None
+
+
+def written(view: View, nodes: Collection[int]) -> list[WrittenText]:
+    """These versions."""
+    rows = view.query(
+        "SELECT id, line, type, name, content, metadata, made FROM nodes WHERE tenant = :t"
+        f" AND id IN {LISTED} ORDER BY id",
+        among=listed(nodes),
+    )
+    return [WrittenText(*row) for row in rows]
+
+
+def unindex(tx: Tx, nodes: Collection[int]) -> set[int]:
+    """Takes the words of these versions out of the index; those that were archived."""
+    cold = set[int]()
+    for one, draft in _findable(tx, nodes):
+        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+        if archived(tx.store, tx.tenant, [texts[0][0]]):
+            cold.add(one.node)
+        tx.words().remove(texts, cold=one.node in cold)
+        _recount(tx, texts, -1)
+    return cold
+
+
+def index(tx: Tx, nodes: Collection[int], cold: Collection[int], since: Instant = 0) -> None:
+    """Makes versions findable, and described, as they are now; what is not believed yet will be `since` then."""
+    for one, draft in _findable(tx, nodes, since):
+        texts = words_of(one.node, draft, tx.owner_of(one.node), tx.language)
+        tx.words().replace([], texts)
+        _recount(tx, texts)
+        if one.node in cold:
+            tx.words().move(texts, cold=True)
+        speaker, role, said_at, told = described(draft)
+        for table in ("texts", "cold_texts"):
+            tx.query(
+                f"UPDATE {table} SET speaker = :speaker, role = :role, said_at = :said_at, described = :told"
+                " WHERE tenant = :t AND node = :node",
+                speaker=speaker, role=role, said_at=said_at, told=told, node=one.node,
+            )  # fmt: skip
+
+
+def _findable(tx: Tx, nodes: Collection[int], otherwise: Instant = 0) -> list[tuple[WrittenText, NodeDraft]]:
+    """Those of these versions that have words in the index, as they were indexed."""
+    since: dict[int, Instant] = {}
+    for node, start in tx.query(
+        "SELECT b.node, b.vf FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
+        f" WHERE n.tenant = :t AND n.id IN {LISTED} ORDER BY b.id",
+        among=listed(nodes),
+    ):
+        since.setdefault(node, start)
+    return [
+        (
+            one,
+            NodeDraft(
+                one.type, one.name, one.content, Interval(since.get(one.node, otherwise)),
+                metadata=metadata_from(one.metadata), made=one.made,
+            ),
+        )
+        for one in written(tx, nodes)
+        if not is_silent(one.type, one.made)
+    ]  # fmt: skip
+
+
+def _recount(tx: Tx, rows: Sequence[tuple[int, str, str, str]], sign: int = 1) -> None:
+    texts, tokens = sizes(rows)
+    tx.query(
+        "UPDATE tenants SET texts = texts + :texts, tokens = tokens + :tokens WHERE tenant = :t",
+        texts=sign * texts,
+        tokens=sign * tokens,
+    )

@@ -31,13 +31,13 @@ from msgspec import Struct, field
 from worldline.clock import LATEST, Instant, Interval
 from worldline.hashing import DIGEST_SIZE, EMPTY_DIGEST, chain, digest_update, world_after, world_hash
 from worldline.model import Edge, Node, Origin
-from worldline.ports import Row, Tx, View
+from worldline.ports import Row, View
 from worldline.store.schema import COLUMNS, COVERED, KEYED
 from worldline.store.view import EDGE, LISTED, NODE, edge_from, listed, node_from
 
 if TYPE_CHECKING:
-    from worldline.ports import Row, Tx
     from worldline.store.registry import Target
+    from worldline.store.tx import Tx
 
 # The log ==============================================================================================
 

@@ -11,7 +11,6 @@ import contextlib
 import logging
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,13 @@ import apsw
 from worldline.errors import StoreError
 from worldline.hashing import tenant_number
 from worldline.model import NodeDraft
+from worldline.ports import Row
 from worldline.store import packing, schema
 from worldline.store.indexing import is_silent, sizes, words_of
+from worldline.store.reindexing import owners
 from worldline.store.schema import insertion
 from worldline.store.view import metadata_from
-from worldline.store.words import Index, owner_token
+from worldline.store.words import Index
 
 _SAID = "CASE WHEN json_valid(metadata) THEN metadata ->> '{}' END"
 _BY_SLEEP = f"{_SAID.format('made_by')} = 'sleep'"
@@ -216,7 +217,7 @@ class _Plain:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
-    def query(self, sql: str, args: Any = ()) -> list[tuple[Any, ...]]:
+    def query(self, sql: str, args: Any = ()) -> list[Row]:
         return self._connection.execute(sql, args).fetchall()
 
     execute = query
@@ -243,15 +244,17 @@ def drop_fts5(connection: apsw.Connection) -> set[int]:
 def reword(connection: apsw.Connection, language: str, cold: set[int]) -> None:
     """Every stored text into the empty index, those of `cold` nodes into its archive."""
     store, start = _Plain(connection), time.monotonic()
-    owners = _owners(store)
+    whose: dict[int, Mapping[int, str]] = {}
     connection.execute("UPDATE tenants SET texts = 0, tokens = 0")
     ((of,),) = store.query("SELECT count(*) FROM nodes")
     done, told = 0, start
     for tenant, batch in _batches(store):
+        if tenant not in whose:
+            whose = {tenant: owners(store.query, tenant)}
         texts = [
             text
             for key, draft in batch
-            for text in words_of(key, draft, owners.get((tenant, key), f"t{tenant}"), language)
+            for text in words_of(key, draft, whose[tenant].get(key, f"t{tenant}"), language)
         ]
         connection.execute(
             "UPDATE tenants SET texts = texts + ?, tokens = tokens + ? WHERE tenant = ?",
@@ -283,20 +286,3 @@ def _batches(store: _Plain) -> Iterator[tuple[int, list[tuple[int, NodeDraft]]]]
                 for row in rows
             ]
             yield tenant, [(key, draft) for key, draft in drafts if not is_silent(draft.type, draft.made)]
-
-
-def _owners(store: _Plain) -> Mapping[tuple[int, int], str]:
-    """The owner tokens of every node that is believed in some scope."""
-    tokens: dict[tuple[int, int], list[str]] = defaultdict(list)
-    kinds = ("user", "agent", "app", "run")
-    rows = store.query('SELECT tenant, part_of, "user", agent, app, run FROM scopes ORDER BY tenant, id')
-    for tenant, part_of, *values in rows:
-        tokens[tenant, part_of] += [owner_token(k, v) for k, v in zip(kinds, values, strict=True) if v]
-    found: dict[tuple[int, int], dict[str, None]] = {}
-    rows = store.query(
-        "SELECT DISTINCT tenant, node, scope FROM beliefs WHERE scope <> 0 ORDER BY tenant, node, scope"
-    )
-    for tenant, node, scope in rows:
-        held = found.setdefault((tenant, node), {f"t{tenant}": None})
-        held.update(dict.fromkeys(tokens[tenant, scope]))
-    return {key: " ".join(held) for key, held in found.items()}

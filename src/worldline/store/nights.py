@@ -8,7 +8,7 @@ is first learned here; how strengths fade and what is spared is for sleep to say
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import msgspec
@@ -17,15 +17,18 @@ from msgspec import Struct
 
 from worldline.clock import FOREVER, Instant, show
 from worldline.model import Node, Scope
-from worldline.ports import Row, Store, Tx, View
+from worldline.ports import Row, Store, View
 from worldline.rules.describe import Described, Strength, Use, starting
 from worldline.store import indexing, ledger
 from worldline.store.held import USED
 from worldline.store.indexing import ARCHIVED
 from worldline.store.schema import SILENT, columns_of, key_of
 from worldline.store.search import first_holding
-from worldline.store.view import LISTED, NODE, listed, node_from
+from worldline.store.view import LISTED, NODE, grouped, listed, node_from
 from worldline.store.words import owner_token
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 EVERYBODY = "*"
 """Whose cursor stands for all owners that have none of their own."""
@@ -47,7 +50,7 @@ def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[
     some = "" if whose is None else " AND owner IN (SELECT value FROM json_each(:whose))"
     rows = view.query(
         f"SELECT owner, cursor, state FROM sleep WHERE tenant = :t AND pass = :name{some} ORDER BY owner",
-        name=name, whose=orjson.dumps(list(whose or ())).decode(),
+        name=name, whose=listed(whose or ()),
     )  # fmt: skip
     return {
         owner: Stand(cursor, msgspec.json.decode(state, type=tuple[int, ...]))
@@ -57,11 +60,8 @@ def stands(view: View, name: str, whose: Collection[str] | None = None) -> dict[
 
 def stand(store: Store, tenant: int, name: str, owner: str, now: Stand) -> None:
     """Moves the cursor of a pass for one owner."""
-    store.execute(
-        "INSERT INTO sleep (tenant, owner, pass, cursor, state) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (tenant, owner, pass) DO UPDATE SET cursor = excluded.cursor, state = excluded.state",
-        (tenant, owner, name, now.cursor, msgspec.json.encode(now.waiting).decode()),
-    )
+    row = tenant, owner, name, now.cursor, msgspec.json.encode(now.waiting).decode()
+    store.put("sleep", [row], columns_of("sleep"))
 
 
 def stand_for_all(store: Store, tenant: int, name: str, cursor: int) -> None:
@@ -177,10 +177,7 @@ def members(view: View) -> dict[int, list[Scope]]:
         'SELECT x.scope, x."user", x.agent, x.app, x.run FROM (SELECT s.id, s.part_of AS scope, s."user", s.agent,'
         f" s.app, s.run FROM scopes s WHERE s.tenant = :t) x WHERE {view.scoped('x')} ORDER BY x.scope, x.id"
     )
-    found: dict[int, list[Scope]] = {}
-    for whole, *kinds in rows:
-        found.setdefault(whole, []).append(Scope(*kinds))
-    return found
+    return grouped((whole, Scope(*kinds)) for whole, *kinds in rows)
 
 
 def scope_set(view: View, key: str) -> int | None:
@@ -242,18 +239,12 @@ def derive(
     store: Store, table: str, rows: Sequence[tuple[Any, ...]], gone: Sequence[tuple[Any, ...]] = ()
 ) -> int:
     """Replaces derived rows by primary key and deletes those whose keys are `gone`; how many those are."""
-    keys, columns = key_of(table), columns_of(table)
     if table in SEALED:
         rows = [(*row, seal(table, row)) for row in rows]
     if gone:
-        store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in keys)}", gone)
+        store.insert(f"DELETE FROM {table} WHERE {' AND '.join(f'{key} = ?' for key in key_of(table))}", gone)
     if rows:
-        renewed = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in keys)
-        store.insert(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-            f" ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {renewed}",
-            rows,
-        )
+        store.put(table, rows, columns_of(table))
     return len(rows) + len(gone)
 
 
@@ -313,11 +304,7 @@ def keep_scorer(tx: Tx, name: str, signal: str, version: str, weight: float) -> 
     known = tx.query("SELECT version FROM scorers WHERE tenant = :t AND name = :name", name=name)
     if known and known[0][0] != version:
         _drop_scores(tx, signal)
-    tx.store.execute(
-        "INSERT INTO scorers (tenant, name, version, weight) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (tenant, name) DO UPDATE SET version = excluded.version, weight = excluded.weight",
-        (tx.tenant, name, version, weight),
-    )
+    tx.store.put("scorers", [(tx.tenant, name, version, weight)], columns_of("scorers"))
 
 
 def drop_scorer(tx: Tx, name: str, signal: str) -> bool:
@@ -345,7 +332,7 @@ def count_unjudged(view: View, signal: str) -> int:
 
 def _after(view: View, signal: str) -> Mapping[str, Any]:
     stood = stands(view, signal).get(EVERYBODY, Stand())
-    return {"last": stood.cursor, "unranked": orjson.dumps(sorted(_UNRANKED)).decode()}
+    return {"last": stood.cursor, "unranked": listed(sorted(_UNRANKED))}
 
 
 # What is kept of each speaker ---------------------------------------------------------------------
@@ -362,7 +349,7 @@ def profiles(view: View, scope: int, speakers: Collection[str]) -> list[tuple[st
         "SELECT speaker, body, style FROM profiles WHERE tenant = :t AND scope = :scope"
         " AND speaker IN (SELECT value FROM json_each(:speakers)) ORDER BY speaker",
         scope=scope,
-        speakers=orjson.dumps(sorted(speakers)).decode(),
+        speakers=listed(sorted(speakers)),
     )
 
 
@@ -379,8 +366,7 @@ def voices_around(view: View, turns: Collection[int]) -> set[str]:
         for mine in _TABLES
         for theirs in _TABLES
     ]
-    rows = view.query(" UNION ".join(parts), among=listed(sorted(turns)))
-    return {row[0] for row in rows}
+    return view.distinct(" UNION ".join(parts), among=listed(sorted(turns)))
 
 
 def turns_by(view: View, speaker: str) -> list[int]:
@@ -388,12 +374,11 @@ def turns_by(view: View, speaker: str) -> list[int]:
     seats = " UNION ALL ".join(
         f"SELECT t.node FROM {table} t WHERE t.tenant = :t AND t.speaker = :speaker" for table in _TABLES
     )
-    rows = view.query(
+    return view.column(
         f"SELECT DISTINCT n.line FROM ({seats}) s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
         " ORDER BY n.line",
         speaker=speaker,
     )
-    return [row[0] for row in rows]
 
 
 _STRENGTH = "s.salience, s.reinforced_at, s.uses, s.useful, s.wrong, s.line, s.scope"
@@ -493,12 +478,11 @@ def archived(view: View, lines: Collection[int]) -> dict[int, Instant]:
 
 def pinned(view: View, lines: Collection[int]) -> set[int]:
     """Those of these that are pinned, or settled beyond doubt."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT line FROM marks WHERE tenant = :t AND line IN {LISTED} AND kt = :forever"
         " AND (kind = 'pin' OR kind = 'stage' AND value = 'crystal')",
         among=listed(lines),
     )
-    return {row[0] for row in rows}
 
 
 def contradicted(view: View, lines: Collection[int]) -> set[int]:
@@ -509,7 +493,7 @@ def contradicted(view: View, lines: Collection[int]) -> set[int]:
         f" AND {view.seen()})"
         for near, far in (("src", "dst"), ("dst", "src"))
     )
-    return {row[0] for row in view.query(sides, among=listed(lines))}
+    return view.distinct(sides, among=listed(lines))
 
 
 def flags(view: View, lines: Collection[int]) -> list[tuple[int, int]]:
@@ -536,13 +520,12 @@ def phrased(view: View, lines: Collection[int]) -> list[tuple[int, str, str]]:
 def speakers(view: View, names: Collection[str]) -> set[str]:
     """Which of these folded names ever spoke here; the user always did."""
     speaks = "EXISTS (SELECT 1 FROM {} x WHERE x.tenant = :t AND x.speaker = j.value)"
-    rows = view.query(
+    return view.distinct(
         "SELECT j.value FROM json_each(:names) j WHERE j.value = :me"
         f" OR {speaks.format('texts')} OR {speaks.format('cold_texts')}",
-        names=orjson.dumps(sorted(names)).decode(),
+        names=listed(sorted(names)),
         me=_USER,
     )
-    return {row[0] for row in rows}
 
 
 def facts_resting_on(view: View, events: Collection[int]) -> list[tuple[int, int]]:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from worldline import Later
 from worldline.store.schema import WORDS_PER_NODE
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
     Planes = NDArray[np.uint64]
+else:
+    np = Later("numpy")
 
 # Halves ===============================================================================================
 
@@ -76,8 +79,6 @@ def width_of(vector: bytes) -> int:
 
 def packed(vector: bytes) -> bytes:
     """A plain vector in fifteen bits a number; one for which that is too little stays as it is."""
-    import numpy as np
-
     if len(vector) % (2 * _STEP) or not vector:
         return vector
 
@@ -97,8 +98,6 @@ def plain(vector: bytes) -> bytes:
 
 def unpacked(vectors: Sequence[bytes], width: int) -> Halves:
     """A row of numbers for each of these vectors, which all have so many, packed or plain."""
-    import numpy as np
-
     held = list(map(len, vectors))
     if held.count(packed_length(width)) == len(held):
         octets = np.frombuffer(b"".join(vectors), np.uint8)
@@ -117,8 +116,6 @@ def _plain(octets: Octets, width: int) -> Octets:
 
 
 def _opened(octets: Octets, width: int) -> Octets:
-    import numpy as np
-
     upper = _upper(octets, width)
     found = np.empty((len(octets), width, 2), np.uint8)
     found[:, :, 0] = octets[:, 1 : width + 1]
@@ -128,8 +125,6 @@ def _opened(octets: Octets, width: int) -> Octets:
 
 def _upper(octets: Octets, width: int) -> Octets:
     """The upper bytes of packed vectors, in seven bits: the sign, and what is left of it."""
-    import numpy as np
-
     eighth = width // 8
     kept = octets[:, width + 1 :]
     upper = np.empty((len(octets), width), np.uint8)
@@ -171,8 +166,6 @@ class Signs(Struct, frozen=True):
     @classmethod
     def of(cls, passages: Rows, numbers: NDArray[np.float16]) -> Signs:
         """The signs of these vectors; those that hold what is no number are left out."""
-        import numpy as np
-
         bits, sound = np.ascontiguousarray(numbers).view(np.int16), are_finite(numbers)
         order = np.argsort(passages[sound], kind="stable")
         bits = bits[sound][order]
@@ -186,8 +179,6 @@ class Signs(Struct, frozen=True):
 
         The upper byte says nearly all: a sign, and unless it is the limit's own, which numbers are large.
         """
-        import numpy as np
-
         high, low = divmod(_large(width), 256)
         found = np.zeros((len(octets), 2, 4 * _words(width)), np.uint8)
         for start in range(0, len(octets), _NEAR):
@@ -209,8 +200,6 @@ class Signs(Struct, frozen=True):
 
     @classmethod
     def none(cls, width: int) -> Signs:
-        import numpy as np
-
         return cls(np.zeros(0, np.int64), np.zeros((_words(width), 0), np.uint64))
 
     def __len__(self) -> int:
@@ -218,8 +207,6 @@ class Signs(Struct, frozen=True):
 
     def joined(self, *more: Signs) -> Signs:
         """All of them; of a passage that several have, the last."""
-        import numpy as np
-
         parts = [part for part in (self, *more) if len(part)] or [self]
         passages = np.concatenate([part.passages for part in parts])
         if _are_rising(passages):
@@ -230,15 +217,11 @@ class Signs(Struct, frozen=True):
 
     def rows_of(self, nodes: Rows) -> Rows:
         """Every row of these nodes, which rise."""
-        import numpy as np
-
         first = np.searchsorted(self.passages, nodes * WORDS_PER_NODE)
         return _runs(first, np.searchsorted(self.passages, (nodes + 1) * WORDS_PER_NODE))
 
     def apart(self, query: Planes, rows: Rows | None) -> NDArray[np.uint16]:
         """In how many signs each row (of these) differs from the query."""
-        import numpy as np
-
         planes = self.planes[: len(query)] if rows is None else self.planes[: len(query), rows]
         found = np.empty(planes.shape[1], np.uint16)
         for start in range(0, len(found), _BLOCK):
@@ -250,8 +233,6 @@ class Signs(Struct, frozen=True):
 
     def products(self, query: Floats, rows: Rows) -> Floats:
         """The query against what the bits of these rows stand for, at one length."""
-        import numpy as np
-
         small, large = _LEVELS
         signs, big = np.split(self.planes[:, rows], 2)
         up, high, above = (_sums(planes, query) for planes in (signs, big, signs & big))
@@ -262,15 +243,11 @@ class Signs(Struct, frozen=True):
 
 def are_finite(numbers: NDArray[np.float16]) -> NDArray[np.bool_]:
     """Of each vector whether all of it is numbers."""
-    import numpy as np
-
     return np.asarray(((np.ascontiguousarray(numbers).view(np.int16) & 0x7FFF) < 0x7C00).all(axis=1))
 
 
 def _sums(planes: Planes, query: Floats) -> Floats:
     """For each row the sum of the query's numbers where its bits are set."""
-    import numpy as np
-
     octets, found = np.ascontiguousarray(planes.T).view(np.uint8), np.empty(planes.shape[1], np.float32)
     for start in range(0, len(found), _NEAR):
         bits = np.unpackbits(octets[start : start + _NEAR], axis=1, count=len(query)).astype(np.float32)
@@ -280,8 +257,6 @@ def _sums(planes: Planes, query: Floats) -> Floats:
 
 def _large(width: int) -> int:
     """The bits of the largest number that is not large."""
-    import numpy as np
-
     return int(np.float16(_LARGE / width**0.5).view(np.int16))
 
 
@@ -295,8 +270,6 @@ def _words(width: int) -> int:
 
 
 def _packed(bits: NDArray[np.bool_]) -> Planes:
-    import numpy as np
-
     octets = np.packbits(bits, axis=1)
     room = np.zeros((len(octets), -(-octets.shape[1] // 8) * 8), np.uint8)
     room[:, : octets.shape[1]] = octets
@@ -309,8 +282,6 @@ Piece = tuple[Signs, "Rows | None"]
 
 def most_alike(pieces: Sequence[Piece], query: Floats, wide: int, narrow: int) -> Rows:
     """The nodes of the rows most like a query: `wide` by their equal signs, of these `narrow` by its own numbers."""
-    import numpy as np
-
     signs = _packed((query > 0)[None, :])[:, 0]
     apart = [piece.apart(signs, rows) for piece, rows in pieces]
     furthest = np.searchsorted(np.cumsum(np.bincount(np.concatenate(apart))), wide)
@@ -337,15 +308,11 @@ class Owned(Struct, frozen=True):
     @classmethod
     def of(cls, pairs: Rows) -> Owned:
         """(scope, node) pairs, at least one; each counts once."""
-        import numpy as np
-
         known = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
         anew = np.concatenate([[True], (known[1:] != known[:-1]).any(axis=1)])
         return cls(np.ascontiguousarray(known[anew, 1]), np.ascontiguousarray(known[anew, 0]))
 
     def joined(self, *more: Owned) -> Owned:
-        import numpy as np
-
         if not len(self.nodes) and len(more) == 1:
             return more[0]
         nodes = np.concatenate([self.nodes, *(part.nodes for part in more)])
@@ -354,30 +321,22 @@ class Owned(Struct, frozen=True):
 
     def within(self, scopes: Collection[int]) -> Rows:
         """The nodes that were believed in one of these."""
-        import numpy as np
-
         return _once(self.nodes[np.isin(self.scopes, list(scopes))])
 
     def among(self, nodes: Rows, scopes: Collection[int]) -> Rows:
         """Those of these nodes, which rise, that were believed in one of these scopes."""
-        import numpy as np
-
         rows = _runs(np.searchsorted(self.nodes, nodes), np.searchsorted(self.nodes, nodes, side="right"))
         return _once(self.nodes[rows][np.isin(self.scopes[rows], list(scopes))])
 
 
 def _runs(first: Rows, behind: Rows) -> Rows:
     """The numbers from each of the first up to what stands behind it, run after run."""
-    import numpy as np
-
     counts = behind - first
     starts = np.repeat(first - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
     return np.asarray(starts + np.arange(int(counts.sum())))
 
 
 def _once(rising: Rows) -> Rows:
-    import numpy as np
-
     return np.asarray(rising[np.concatenate([[True], rising[1:] != rising[:-1]])] if len(rising) else rising)
 
 
@@ -405,8 +364,6 @@ class Gathered:
     """What is known of a table: the base and what came after it."""
 
     def __init__(self, width: int) -> None:
-        import numpy as np
-
         nothing = np.zeros(0, np.int64)
         self.width, self._nothing = width, SignsPart(Signs.none(width), Owned(nothing, nothing))
         self.base = self.rest = self._nothing
@@ -442,8 +399,6 @@ class Gathered:
 
     def _signs(self, rows: Sequence[Row]) -> Iterator[Signs]:
         """Those of another width cannot be compared with anything."""
-        import numpy as np
-
         passages, vectors, _ = zip(*rows, strict=True)
         found = set(map(len, vectors))
         for length in lengths(self.width) & found:
@@ -458,8 +413,6 @@ class Gathered:
 
     def believe(self, batches: Iterable[Sequence[Row]]) -> None:
         """(scope, node, number) of what was believed since."""
-        import numpy as np
-
         found = [
             np.fromiter(chain.from_iterable(rows), np.int64, 3 * len(rows)).reshape(-1, 3)[:, :2]
             for rows in batches
@@ -470,8 +423,6 @@ class Gathered:
 
     def pieces(self, scopes: Collection[int] | None, nodes: Collection[int] | None) -> list[Piece]:
         """The rows that may be returned, of the base and of what came after."""
-        import numpy as np
-
         if scopes is None and nodes is None:
             return [(self.base.signs, None), (self.rest.signs, None)]
         if nodes is not None:
@@ -485,14 +436,10 @@ class Gathered:
         return [(self.base.signs, self._of_base(scopes, later)), (self.rest.signs, mine)]
 
     def _seen(self, nodes: Rows, scopes: Collection[int]) -> Rows:
-        import numpy as np
-
         return np.union1d(*(part.believed.among(nodes, scopes) for part in (self.base, self.rest)))
 
     def _of_base(self, scopes: Collection[int], later: Rows) -> Rows | None:
         """Its rows in these scopes, and those of nodes that were believed there since."""
-        import numpy as np
-
         key, signs = frozenset(scopes), self.base.signs
         if key not in self._chosen:
             if len(self._chosen) >= _REMEMBERED:
@@ -527,8 +474,6 @@ class _Header(Struct, frozen=True):
 
 def write(path: str, base: SignsPart, stamp: Stamp) -> None:
     """Puts the file in its place whole; only its owner can read it."""
-    import numpy as np
-
     blocks = [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in base.arrays]
     checksum = 0
     for block in blocks:
@@ -551,8 +496,6 @@ def write(path: str, base: SignsPart, stamp: Stamp) -> None:
 
 def read(path: str) -> tuple[SignsPart, Stamp] | None:
     """The base that a file holds, mapped; None where there is none that is whole."""
-    import numpy as np
-
     try:
         with open(path, "rb") as file:
             begin = file.read(len(_SIGNS_FILE) + _LENGTH)

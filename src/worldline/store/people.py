@@ -8,23 +8,26 @@ withdrawn, doubtful, or somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
 from worldline.model import Believed, Edge, Proposal, Utterance
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import role_of
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label
 from worldline.store.events import SEATS, TURN_TABLES
-from worldline.store.view import LISTED, listed
+from worldline.store.view import LISTED, grouped, joined, listed
 from worldline.text import fold, unsigned
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 # Names ================================================================================================
 
@@ -53,11 +56,6 @@ class Called(NamedTuple):
 
 _Part = tuple[int, str, bool]
 """A name that shares a block with another one, of whom it is, and whether it is that very name."""
-
-
-def texts(values: Iterable[str]) -> str:
-    """A list of texts as one bound value."""
-    return orjson.dumps(list(values)).decode()
 
 
 # Whom a name means ----------------------------------------------------------------------------------
@@ -91,7 +89,7 @@ def stored_names(view: View, keys: Collection[str], scope: int) -> list[Called]:
         "SELECT a.key, a.name, a.line, EXISTS (SELECT 1 FROM beliefs b WHERE b.tenant = :t AND b.line = a.line"
         " AND b.scope = :scope AND b.kt = :forever AND b.vf <= :v AND b.vt > :v) FROM aliases a"
         f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope ORDER BY a.id",
-        keys=texts(keys),
+        keys=listed(keys),
         scope=scope,
     )
     return [Called(key, name, line, bool(believed)) for key, name, line, believed in rows]
@@ -107,7 +105,7 @@ def parts(tx: Tx, keys: Collection[str], exact: str, slot: str, scope: int, most
         " LEFT JOIN facts f ON f.tenant = :t AND f.subject = a.line AND f.predicate = :slot"
         " WHERE a.scope = :scope"
         f" AND (f.node IS NOT NULL OR a.key = :exact OR a.line IN {LISTED}) ORDER BY 3 DESC, 1, 2 LIMIT :most",
-        keys=texts(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
+        keys=listed(keys), slot=slot, scope=scope, exact=exact, most=most, among=listed(told),
         waiting=_waiting(tx, keys, peek=fresh is not None),
     )  # fmt: skip
     found = [(line, name, bool(same)) for line, name, same in rows]
@@ -135,7 +133,7 @@ def alike(
         f"SELECT a.line, a.name FROM {_NEAR} k CROSS JOIN aliases a ON a.tenant = :t AND a.line = k.line"
         f" WHERE a.scope = :scope AND a.line NOT IN {LISTED}"
         " GROUP BY a.line, a.name ORDER BY count(*) DESC, a.line, a.name LIMIT :most",
-        keys=texts(keys), scope=scope, among=listed(but), most=most,
+        keys=listed(keys), scope=scope, among=listed(but), most=most,
         waiting=_waiting(tx, keys, peek=bool(tx.gathering)),
     )  # fmt: skip
     lines = {line for _, key, line in tx.rows["blocks"] if _meets(key, keys)} - set(but)
@@ -180,24 +178,22 @@ def give_keys(tx: Tx) -> None:
 
 def ever_called(view: View, line: int) -> set[str]:
     """Every name under which an entity was ever known, in any scope."""
-    rows = view.query(
+    return view.distinct(
         "SELECT name FROM aliases WHERE tenant = :t AND line = :line"
         " UNION SELECT name FROM nodes WHERE tenant = :t AND id = :line",
         line=line,
     )
-    return {row[0] for row in rows}
 
 
 def namesakes(tx: Tx, line: int, scope: int) -> list[int]:
     """Others that share a name with this entity in a scope."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT a.line FROM aliases o CROSS JOIN aliases a ON a.tenant = :t AND a.key = o.key"
         " AND a.scope = o.scope AND a.line <> o.line WHERE o.tenant = :t AND o.line = :line AND o.scope = :scope"
         " ORDER BY a.line",
         line=line,
         scope=scope,
     )
-    return [row[0] for row in rows]
 
 
 # Who is near whom -----------------------------------------------------------------------------------
@@ -307,14 +303,6 @@ class NamedEntity(NamedTuple):
     first: int
 
 
-def joined(view: View, start: str) -> str:
-    """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
-    return (
-        f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
-        f" AND i.src = same.line AND i.type = 'same_as' AND i.kf <= :k AND i.kt > :k AND {view.scoped('i')})"
-    )
-
-
 def first_of(view: View, line: str) -> str:
     """The lineage that stands for the identity of a column; itself where nothing was ever merged."""
     first = f"{joined(view, f'SELECT {line}')} SELECT min(same.line) FROM same"
@@ -326,7 +314,7 @@ def called(view: View, names: Collection[str]) -> list[NamedEntity]:
     rows = view.query(
         f"SELECT a.line, a.name, {first_of(view, 'a.line')} FROM aliases a WHERE a.tenant = :t"
         f" AND a.key IN (SELECT value FROM json_each(:names)) AND {view.scoped('a')} ORDER BY a.id DESC",
-        names=texts({*names, *map(unsigned, names)}),
+        names=listed({*names, *map(unsigned, names)}),
     )
     # an old file's key for C++ is that of C
     return [NamedEntity(*row) for row in rows if fold(row[1]) in names]
@@ -334,11 +322,10 @@ def called(view: View, names: Collection[str]) -> list[NamedEntity]:
 
 def names_of(view: View, lines: Collection[int]) -> list[str]:
     """Everything that these entities are called, the oldest name first."""
-    rows = view.query(
+    return view.column(
         f"SELECT a.name FROM aliases a WHERE a.tenant = :t AND a.line IN {LISTED} AND {view.scoped('a')} ORDER BY a.id",
         among=listed(lines),
     )
-    return [row[0] for row in rows]
 
 
 def names_near(view: View, key: str) -> dict[str, str]:
@@ -357,10 +344,9 @@ def heard(view: View, speakers: Collection[str]) -> list[str]:
         f"EXISTS (SELECT 1 FROM {table} t{SEATS} WHERE t.tenant = :t AND t.speaker = j.value AND {view.seen()})"
         for table in TURN_TABLES
     )
-    rows = view.query(
-        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=texts(speakers)
+    return view.column(
+        f"SELECT j.value FROM json_each(:speakers) j WHERE {held} ORDER BY j.key", speakers=listed(speakers)
     )
-    return [row[0] for row in rows]
 
 
 def speakers(view: View) -> list[str]:
@@ -372,8 +358,7 @@ def speakers(view: View) -> list[str]:
         for table in TURN_TABLES
     )
     found = " UNION ".join(f"SELECT name FROM {table}_by WHERE name IS NOT NULL" for table in TURN_TABLES)
-    rows = view.query(f"WITH RECURSIVE {steps} {found} ORDER BY 1", most=_MOST_SPEAKERS)
-    return [row[0] for row in rows]
+    return view.column(f"WITH RECURSIVE {steps} {found} ORDER BY 1", most=_MOST_SPEAKERS)
 
 
 def written(view: View, speaker: str) -> str:
@@ -393,7 +378,7 @@ def kept(view: View, first: Collection[str], most: int) -> list[tuple[str, str, 
     return view.query(
         f"SELECT p.speaker, p.body, p.style FROM profiles p WHERE p.tenant = :t AND {view.scoped('p')}"
         " ORDER BY p.speaker NOT IN (SELECT value FROM json_each(:first)), p.speaker, p.scope LIMIT :most",
-        first=texts(first), most=most,
+        first=listed(first), most=most,
     )  # fmt: skip
 
 
@@ -402,7 +387,7 @@ def landmarks_of(view: View, people: Collection[str], kinds: Collection[str], mo
     bodies = view.query(
         "SELECT p.body FROM profiles p WHERE p.tenant = :t AND p.speaker IN (SELECT value FROM json_each(:people))"
         f" AND {view.scoped('p')} ORDER BY p.speaker, p.scope",
-        people=texts(people),
+        people=listed(people),
     )
     weights: dict[int, float] = {}
     for (body,) in bodies:
@@ -621,13 +606,10 @@ def objects_called(view: View, relations: Collection[str]) -> dict[str, list[set
         f" FROM ({some}) x) AS TEXT) AS objects FROM json_each(:relations) r)"
         f" SELECT s.relation, (SELECT json_group_array(y.predicate) FROM ({call}) y)"
         " FROM s CROSS JOIN json_each(s.objects) j ORDER BY s.relation, j.key",
-        relations=orjson.dumps(sorted(relations)).decode(),
+        relations=listed(sorted(relations)),
         most=_SOME,
     )
-    found: dict[str, list[set[str]]] = {}
-    for relation, slots in rows:
-        found.setdefault(relation, []).append({_kind(slot) for slot in orjson.loads(slots)})
-    return found
+    return grouped((relation, {_kind(slot) for slot in orjson.loads(slots)}) for relation, slots in rows)
 
 
 def _kind(slot: str) -> str:
@@ -658,12 +640,11 @@ def stages(view: View, line: int) -> list[Stage]:
 
 def disputed(view: View) -> list[int]:
     """The lineages that an open contradiction leaves from."""
-    rows = view.query(
+    return view.column(
         "SELECT DISTINCT e.src FROM (SELECT x.id FROM edges x WHERE x.tenant = :t AND x.type = 'contradicts') c"
         f" CROSS JOIN edges e ON e.tenant = :t AND e.id = c.id WHERE {view.time('e')} AND {view.scoped('e')}"
         " ORDER BY e.src"
     )
-    return [row[0] for row in rows]
 
 
 def worded(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
@@ -688,7 +669,4 @@ def sources(view: View, lines: Collection[int]) -> dict[int, list[Utterance]]:
         f" AND {view.scoped('d')} AND {view.seen()} ORDER BY e.said_at DESC, n.id, d.src, d.id, b.id",
         among=listed(lines),
     )
-    found: dict[int, list[Utterance]] = {}
-    for line, hash_, sender, said_at, session, text in rows:
-        found.setdefault(line, []).append(Utterance(hash_.hex(), sender, said_at, session, text))
-    return found
+    return grouped((line, Utterance(hash_.hex(), *rest)) for line, hash_, *rest in rows)

@@ -397,14 +397,6 @@ class PostgresStore(Held):
         with self._reading(dialect.NOBODY if tenant is None else tenant) as begun:
             return _rows(begun.connection, text, values)
 
-    def readable(self, sql: str, args: Mapping[str, Any]) -> list[Row]:
-        """All rows: the server keeps no text that is none."""
-        return self.query(sql, args)
-
-    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """One statement inside the write transaction."""
-        return self.query(sql, args)
-
     def insert(self, sql: str, rows: Iterable[Row | Mapping[str, Any]]) -> None:
         """The same statement for many rows, sent together."""
         given = list(rows)
@@ -468,12 +460,6 @@ class PostgresStore(Held):
 
     # The store as a whole ------------------------------------------------------------------------
 
-    def tenants(self) -> list[str]:
-        """The names of all tenants that have memories."""
-        with self.translated():
-            rows = self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")
-        return [row[0] for row in rows]
-
     def size(self) -> int:
         """Bytes on the server's disk, indexes included, all tenants together."""
         with self.translated(), self._pool.one() as connection:
@@ -503,13 +489,6 @@ class PostgresStore(Held):
         """Refused: a server has its own way."""
         raise StoreError(f"{self.path} is a server: back it up with pg_dump, or copy it: worldline copy")
 
-    def missing_indexes(self) -> list[str]:
-        """None: the server keeps them."""
-        return []
-
-    def mend_indexes(self) -> None:
-        """Nothing: the server keeps them."""
-
     def sweep(self) -> bool:
         """Has the server clear the space of deleted rows; its own log and archives are its operator's to expire."""
         with self.translated(), self._pool.one() as connection:
@@ -522,10 +501,6 @@ class PostgresStore(Held):
                 connection.execute("DELETE FROM meta WHERE key = %s AND value = %s", mark)
         return True
 
-    def problems(self) -> list[str]:
-        """Nothing: the server checks its pages itself."""
-        return []
-
     def keep_shown(self) -> None:
         """Writes down what was shown, where that can be done at once."""
         for tenant in list(self.shown):
@@ -533,17 +508,6 @@ class PostgresStore(Held):
                 for (name,) in self.query("SELECT name FROM tenants WHERE tenant = :t", {"t": tenant}):
                     with self.writing(name, wait=False):
                         pass
-
-    @contextlib.contextmanager
-    def bulk(self) -> Iterator[None]:
-        """A big load needs nothing special here."""
-        yield
-
-    def drop_indexes(self) -> None:
-        """Other tenants use the indexes: they stay."""
-
-    def make_indexes(self) -> None:
-        """They have stayed."""
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:

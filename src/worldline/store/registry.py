@@ -33,10 +33,10 @@ from worldline.model import (
     Scope,
     clean_name,
 )
-from worldline.ports import Row, Store, Tenant, Tx, View
+from worldline.ports import Row, Store, Tenant, View
 from worldline.rules import handlers
 from worldline.store.held import CLAIM, its_own
-from worldline.store.tx import begin
+from worldline.store.tx import Tx
 from worldline.store.view import NODE, listed, node_from, scope_key
 
 
@@ -46,7 +46,7 @@ def new_tenant(store: Store, name: str, now: Instant, types: Mapping[str, EdgeTy
     claimed = its_own(store.execute(CLAIM, {"t": number, "name": name, "now": now, "head": GENESIS}), name)
     if claimed.root:
         return claimed
-    tx = begin(store, Tenant(number, name, 1, now), known=now + 1, types=types)
+    tx = Tx(store, Tenant(number, name, 1, now), known=now + 1, types=types)
     key, _ = tx.put(NodeDraft("Scope", "root", valid=Interval(EARLIEST)))
     store.execute("UPDATE tenants SET root = :root WHERE tenant = :t", {"root": key, "t": number})
     tx.finish("open")
@@ -59,7 +59,7 @@ def begun_in(scopes: Sequence[Scope], store: Store, tenant: Tenant, *, settled: 
     Their scope set is made at first use.
     """
     key = set_key(scopes)
-    tx = begin(store, tenant, scope=scopes[0] if scopes else Scope(), scope_key=key, **how)
+    tx = Tx(store, tenant, scope=scopes[0] if scopes else Scope(), scope_key=key, **how)
     if settled:
         tx.scope_id = tx.scope_id or scope_set(tx, scopes)
         tx.belongs(tx.scope_id, key, scopes)
@@ -110,7 +110,7 @@ def scope_names(view: View) -> set[str]:
     names = {f"{kind}:{name}" for row in rows for kind, name in Scope(*row).bound().items()}
     held = view.bind(scope=Scope(), owned={}).nodes(
         "b.type = 'Scope' AND n.name IN (SELECT value FROM json_each(:among))",
-        among=orjson.dumps(sorted(names)).decode(),
+        among=listed(sorted(names)),
     )
     return {node.name for node in held}
 
@@ -358,7 +358,7 @@ def page(
 
     Of each type no more are read than the page may have.
     """
-    args: dict[str, Any] = {"most": most, "types": orjson.dumps(list(types or ())).decode()}
+    args: dict[str, Any] = {"most": most, "types": listed(types or ())}
     page_vf, page_id = after or (FOREVER, 0)
     view = view.bind(labels={**view.labels, **metadata}) if metadata else view
     newest = "ORDER BY b.vf DESC, b.node DESC, b.id LIMIT :most"

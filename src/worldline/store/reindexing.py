@@ -12,13 +12,13 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from worldline.clock import Interval
 from worldline.model import NodeDraft
-from worldline.ports import Row, Store, Tx, View
+from worldline.ports import Row, Store, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, role_in
 from worldline.rules.kinds import STANDING
 from worldline.store import counting, erasing, indexing, nights, packing, words
@@ -37,6 +37,9 @@ from worldline.store.indexing import (
 from worldline.store.schema import COLUMNS, KEYED, VECTORS, WORDS_PER_NODE, block_key
 from worldline.store.view import label_value, metadata_from
 from worldline.text import PASSAGE
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 Query = Callable[..., list[Row]]
 WORDS = ("words", "fresh_words", "words_total")
@@ -171,7 +174,8 @@ class Derived:
             self._wrong.setdefault(table, Fault(f"description of node row {node}", _NOT_ITS))
         yield from self._wrong.values()
         yield from _wrong_seats(self._query, self._tenant)
-        yield from _wrong_vectors(self._query, self._tenant, {row[0] for row in self.indexed})
+        for _, row in unusable(self._query, self._tenant, {row[0] for row in self.indexed})[:1]:
+            yield Fault(f"vector row {row}", "nobody can compare it; worldline reindex drops it")
 
 
 _MARKED = re.compile(r" [.()]")
@@ -289,11 +293,6 @@ def _is_described(text: IndexedText, held: tuple[Any, ...], is_sealed: bool) -> 
     return held == (*seen_as(text.draft), packed(text.draft))
 
 
-def _wrong_vectors(query: Query, tenant: int, rows: set[int]) -> Iterator[Fault]:
-    for number in unusable(query, tenant, rows)[:1]:
-        yield Fault(f"vector row {number[1]}", "nobody can compare it; worldline reindex drops it")
-
-
 def unusable(query: Query, tenant: int, rows: set[int] | None = None) -> list[tuple[str, int]]:
     """(table, row) of the vectors that are no unit vectors of the usual length, or of no text."""
     widths = Counter[int]()
@@ -358,7 +357,7 @@ def reindex(tx: Tx) -> Remade:
     counting.drop(tx.store, tx.tenant)
     everything = list(texts(query, tx.tenant))
     for table in WORDS:
-        tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t", {"t": tx.tenant})
+        tx.query(f"DELETE FROM {table} WHERE tenant = :t")
     index_words(tx)
     indexed = {
         row[0]: row
@@ -367,16 +366,17 @@ def reindex(tx: Tx) -> Remade:
         for row in words_of(text.node, text.draft, f"t{tx.tenant}", tx.language)
     }
     count, tokens = sizes(indexed.values())
-    tx.store.execute(
+    tx.query(
         "UPDATE tenants SET texts = :texts, tokens = :tokens, moved = moved + 1 WHERE tenant = :t",
-        {"t": tx.tenant, "texts": count, "tokens": tokens},
+        texts=count,
+        tokens=tokens,
     )
-    remade = Remade(len(indexed), _redescribe(tx, everything), _relabel(tx), 0)
+    texts_, labels = _redescribe(tx, everything), _relabel(tx)
     bad = unusable(query, tx.tenant, set(indexed))
     for table, row in bad:
-        tx.store.execute(f"DELETE FROM {table} WHERE tenant = :t AND id = :row", {"t": tx.tenant, "row": row})
+        tx.query(f"DELETE FROM {table} WHERE tenant = :t AND id = :row", row=row)
     _drop_unsound(tx)
-    return remade._replace(vectors=len(bad))
+    return Remade(len(indexed), texts_, labels, len(bad))
 
 
 _PASSES = {"scores": "surprise", "composed": "compose", "profiles": "profiles", "strengths": "uses"}
@@ -386,75 +386,64 @@ def _drop_unsound(tx: Tx) -> None:
     """What nights left and somebody changed; the next one counts it anew."""
     for table, key in list(nights.unsound(tx.store.query, tx.tenant)):
         nights.derive(tx.store, table, (), [key])
-        tx.store.execute(
-            "DELETE FROM sleep WHERE tenant = :t AND pass = :name", {"t": tx.tenant, "name": _PASSES[table]}
-        )
+        tx.query("DELETE FROM sleep WHERE tenant = :t AND pass = :name", name=_PASSES[table])
 
 
 def _redescribe(tx: Tx, everything: list[IndexedText]) -> int:
     """Places stay where they are sound; of a session whose places are not, all are given anew."""
-    query, whose = tx.store.query, {"t": tx.tenant}
     wanted = {text.node: text for text in everything}
-    seats: dict[int, int] = {}
     count = 0
-    lost = _without_place(query, tx.tenant, everything)
+    lost = _without_place(tx.store.query, tx.tenant, everything)
     if lost:
         blank = [(t.node, tx.tenant, t.world or t.node, 0, "", "people", None, b"") for t in lost]
         tx.store.put("texts", blank)
-    bad = bool(lost) or any(True for _ in _wrong_seats(query, tx.tenant))
+    bad = bool(lost) or any(True for _ in _wrong_seats(tx.store.query, tx.tenant))
     for table in ("texts", "cold_texts"):
-        for node, position in query(
-            f"SELECT node, position FROM {table} WHERE tenant = :t ORDER BY node", whose
-        ):
+        for node, position in tx.query(f"SELECT node, position FROM {table} WHERE tenant = :t ORDER BY node"):
             text = wanted.get(node)
             if text is None or text.draft.type in UNDESCRIBED or is_silent(text.draft.type, text.draft.made):
-                tx.store.execute(
-                    f"DELETE FROM {table} WHERE tenant = :t AND node = :node", {**whose, "node": node}
-                )
+                tx.query(f"DELETE FROM {table} WHERE tenant = :t AND node = :node", node=node)
                 continue
             count += 1
             alone = text.draft.type != "Turn" or not text.world
             seat = text.world or node
             place = -2 * node if alone else position
             speaker, role, said_at, held = described(text.draft)
-            tx.store.execute(
+            tx.query(
                 f"UPDATE {table} SET session = :session, position = :position, speaker = :speaker, role = :role,"
                 " said_at = :said_at, described = :described WHERE tenant = :t AND node = :node",
-                {**whose, "session": seat, "position": place, "speaker": speaker, "role": role, "said_at": said_at,
-                 "described": held, "node": node},
+                session=seat, position=place, speaker=speaker, role=role, said_at=said_at, described=held, node=node,
             )  # fmt: skip
     if bad:
-        _reseat(tx, seats)
+        _reseat(tx)
     return count
 
 
-def _reseat(tx: Tx, seats: dict[int, int]) -> None:
+def _reseat(tx: Tx) -> None:
     rows = [
         (table, *row)
         for table in ("texts", "cold_texts")
-        for row in tx.store.query(
+        for row in tx.query(
             f"SELECT s.session, s.node, n.line FROM {table} s CROSS JOIN nodes n ON n.tenant = :t AND n.id = s.node"
-            " WHERE s.tenant = :t AND s.position >= 0",
-            {"t": tx.tenant},
+            " WHERE s.tenant = :t AND s.position >= 0"
         )
     ]
-    places: dict[int, int] = {}
+    seats, places = dict[int, int](), dict[int, int]()
     for table, session, node, line in sorted(rows, key=lambda row: (row[1], row[3], row[2])):
         if line == node or line not in places:
             seats[session] = seats.get(session, -1) + 1
             places[line] = seats[session]
-        tx.store.execute(
+        tx.query(
             f"UPDATE {table} SET position = :place WHERE tenant = :t AND node = :node",
-            {"t": tx.tenant, "place": places[line], "node": node},
+            place=places[line],
+            node=node,
         )
 
 
 def _relabel(tx: Tx) -> int:
-    whose = {"t": tx.tenant}
-    given = tx.store.query(
+    given = tx.query(
         "SELECT id, scope, metadata FROM nodes WHERE tenant = :t AND metadata IS NOT NULL UNION ALL"
-        " SELECT node, scope, metadata FROM metadata WHERE tenant = :t",
-        whose,
+        " SELECT node, scope, metadata FROM metadata WHERE tenant = :t"
     )
     rows = sorted(
         {
@@ -463,7 +452,7 @@ def _relabel(tx: Tx) -> int:
             for label, value in metadata_from(metadata).items()
         }
     )
-    tx.store.execute("DELETE FROM labels WHERE tenant = :t", whose)
+    tx.query("DELETE FROM labels WHERE tenant = :t")
     if rows:
         tx.store.put("labels", rows)
     return len(rows)

@@ -115,7 +115,8 @@ VECTORS = ("embeddings", "cold_embeddings")
 UNNUMBERED = ("labels", "wordings", "blocks")
 """Tables without row numbers, in which a row may be there already."""
 _STAYS = frozenset((*UNNUMBERED, *VECTORS))
-_GIVES_WAY = frozenset(("worlds",))
+_GIVES_WAY = frozenset(("worlds", "sleep", "scores", "scorers", "strengths", "composed", "profiles"))
+"""Tables in which a new row takes the place of the one with its key."""
 
 
 def quoted(column: str) -> str:
@@ -221,11 +222,13 @@ pass stands, marks, signals, strengths, world vectors, cold rows; and which beli
 were held by another store before, and when. `seal` is a checksum over the row, 0 where nobody has taken one."""
 
 
+@cache
 def columns_of(table: str) -> tuple[str, ...]:
     """The columns of a table, in their order."""
     return tuple(re.findall(r'(?:^|, )"?(\w+)"? (?:INTEGER|REAL|BLOB|TEXT)', TABLES[table]))
 
 
+@cache
 def key_of(table: str) -> tuple[str, ...]:
     """The columns of its primary key."""
     found = re.search(r"PRIMARY KEY \(([^)]*)\)", TABLES[table])

@@ -72,7 +72,7 @@ def ground(view: View, asked: Collection[str] = ()) -> SearchGround:
         " (SELECT json_group_object(name, weight) FROM scorers WHERE tenant = :t) END,"
         " (SELECT max(made) FROM composed WHERE tenant = :t), EXISTS (SELECT 1 FROM profiles WHERE tenant = :t)"
         " AND EXISTS (SELECT 1 FROM scores WHERE tenant = :t)",
-        asked=orjson.dumps(sorted({word for word in asked if word})).decode(),
+        asked=listed(sorted({word for word in asked if word})),
     )
     texts, tokens, embedder, vectors, beliefs, moved, scopes, seen, names, scorers, worlds, kept = rows[0]
     speakers = tuple(name for name in sorted(orjson.loads(names or "[]")) if role_of(name) == "people")
@@ -126,23 +126,27 @@ def search_words(view: View, match: words.Match, owners: Collection[str], depth:
 
 def texts_among(view: View, nodes: Collection[int]) -> set[int]:
     """Which of these are visible and found by their words."""
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
-        f" AND b.type NOT IN {FOUND_APART} AND {view.seen()}",
+    return _among_those(view, nodes, f"b.type NOT IN {FOUND_APART} AND {view.seen()}")
+
+
+def seen_among(view: View, nodes: Collection[int]) -> set[int]:
+    """Which of these versions are visible."""
+    return _among_those(view, nodes, view.seen())
+
+
+def _among_those(view: View, nodes: Collection[int], condition: str) -> set[int]:
+    """Which of these versions have a belief `b` that meets a condition."""
+    return view.distinct(
+        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {condition}",
         among=listed(nodes),
     )
-    return {row[0] for row in rows}
 
 
 def first_holding(view: View, tokens: Sequence[str], owners: Collection[str], far: int) -> dict[str, int]:
     """The first node of this view's scopes that holds each word, at whatever time, among so many at least."""
     held = words.first(view, tokens, owners, far)
-    rows = view.query(
-        f"SELECT DISTINCT n.id FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED}"
-        f" AND b.type NOT IN {FOUND_APART} AND {view.scoped('b')}",
-        among=listed(node for nodes in held.values() for node in nodes),
-    )
-    seen = {row[0] for row in rows}
+    every = {node for nodes in held.values() for node in nodes}
+    seen = _among_those(view, every, f"b.type NOT IN {FOUND_APART} AND {view.scoped('b')}")
     found = {token: next((node for node in nodes if node in seen), None) for token, nodes in held.items()}
     return {token: node for token, node in found.items() if node is not None}
 
@@ -163,7 +167,7 @@ def around(view: View, near: Sequence[Seat], best: Sequence[Seat]) -> tuple[list
         f"{_beside(view)} UNION ALL SELECT 1, node FROM (SELECT node FROM ({within}) w"
         " ORDER BY place, position, node LIMIT :room) v",
         seats=listed((s << _WIDE) + p + step + _MIDDLE for s, p in near for step in (-1, 1)),
-        sessions=orjson.dumps(sessions).decode(),
+        sessions=listed(sessions),
         most=_SESSIONS,
         room=_ROOM,
     )
@@ -204,15 +208,6 @@ def inside_worlds(view: View, worlds: Collection[int], room: int) -> list[tuple[
         room=room,
     )
     return [(row[0], row[1]) for row in rows]
-
-
-def seen_among(view: View, nodes: Collection[int]) -> set[int]:
-    """Which of these versions are visible."""
-    rows = view.query(
-        f"SELECT b.node FROM nodes n{_HELD} WHERE n.tenant = :t AND n.id IN {LISTED} AND {view.seen()}",
-        among=listed(nodes),
-    )
-    return {row[0] for row in rows}
 
 
 def every_text(view: View, room: int) -> list[tuple[Any, ...]]:
@@ -326,13 +321,12 @@ def drawn(view: View, turns: Collection[int]) -> list[Drawn]:
 
 def proving(view: View, turns: Collection[int]) -> set[int]:
     """Which of these turns tell a fact that holds at this moment."""
-    rows = view.query(
+    return view.distinct(
         "SELECT DISTINCT d.dst FROM edges d CROSS JOIN nodes n ON n.tenant = :t AND n.id = d.src"
         f" AND n.type = 'Fact'{_HELD} WHERE d.tenant = :t AND d.dst IN {LISTED} AND d.type = 'derived_from'"
         f" AND d.kf <= :k AND d.kt > :k AND {view.scoped('d')} AND {view.seen()}",
         among=listed(turns),
     )
-    return {row[0] for row in rows}
 
 
 def _only(turn: int, found: str | None) -> list[int]:
@@ -355,13 +349,12 @@ def archived(view: View, line: int) -> int | None:
 
 def nodes_inside(view: View) -> list[int]:
     """Every version of everything in the entered world, at this moment."""
-    rows = view.query(
+    return view.column(
         "WITH RECURSIVE down(line) AS (SELECT :w UNION SELECT e.dst FROM down CROSS JOIN edges e"
         f" ON e.tenant = :t AND e.src = down.line AND e.type = 'contains' AND {view.contained('e')})"
         " SELECT DISTINCT b.node FROM down CROSS JOIN beliefs b"
         " ON b.tenant = :t AND b.line = down.line"
     )
-    return [row[0] for row in rows]
 
 
 def in_topics(view: View, nodes: Sequence[int], topics: int, room: int) -> list[tuple[int, int]]:
@@ -749,10 +742,6 @@ _COLUMNS = (
     " coalesce((SELECT v.utc_offset FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
     " WHERE d.tenant = :t AND d.src = n.line AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), 0)"
 )
-_TABLES = (
-    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
-    " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id WHERE f.tenant = :t"
-)
 
 
 class HeldFact(Struct, frozen=True):
@@ -775,31 +764,36 @@ class HeldFact(Struct, frozen=True):
     """Minutes from UTC to the place where it was said."""
 
 
-def _held(row: Sequence[Any]) -> HeldFact:
-    hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
-    sure = bool(dated and precision), bool(settled)
-    return HeldFact(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
+_BY_FACT = f"facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node{_HELD} WHERE f.tenant = :t"
+_BY_BELIEF = (
+    "beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node CROSS JOIN facts f ON f.tenant = :t"
+    " AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
+)
+
+
+def _facts_held(view: View, source: str, condition: str, order: str, **args: Any) -> list[HeldFact]:
+    """The facts of a source that meet a condition, in an order, `most` of them."""
+    found = []
+    for row in view.query(
+        f"SELECT {_COLUMNS} FROM {source} AND {condition} ORDER BY {order} LIMIT :most", **args
+    ):
+        hash_, text, subject, slot, phrase, start, end, known, precision, dated, settled, offset = row
+        sure = bool(dated and precision), bool(settled)
+        found.append(
+            HeldFact(hash_.hex(), text, subject, slot, phrase, start, end, known, precision, *sure, offset)
+        )
+    return found
 
 
 def facts_of(view: View, lines: Collection[int], most: int) -> list[HeldFact]:
     """What holds now of these entities, newest first."""
-    rows = view.query(
-        f"SELECT {_COLUMNS}{_TABLES} AND f.subject IN {LISTED} AND {view.seen()}"
-        " ORDER BY b.vf DESC, n.id DESC LIMIT :most",
-        among=listed(lines), most=most,
-    )  # fmt: skip
-    return [_held(row) for row in rows]
+    mine = f"f.subject IN {LISTED} AND {view.seen()}"
+    return _facts_held(view, _BY_FACT, mine, "b.vf DESC, n.id DESC", among=listed(lines), most=most)
 
 
 def newest_facts(view: View, most: int) -> list[HeldFact]:
     """What holds now and was learned last."""
-    rows = view.query(
-        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id"
-        f" WHERE b.tenant = :t AND b.type = 'Fact' AND {view.seen()} ORDER BY b.vf DESC, b.node DESC LIMIT :most",
-        most=most,
-    )
-    return [_held(row) for row in rows]
+    return _facts_held(view, _BY_BELIEF, view.seen(), "b.vf DESC, b.node DESC", most=most)
 
 
 def _known(view: View) -> str:
@@ -812,26 +806,17 @@ def facts_between(view: View, start: Instant, end: Instant, most: int) -> list[H
 
     Not those that are over, nor what changed at a moment that has passed: that holds, and does not come up.
     """
-    rows = view.query(
-        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
-        f" AND b.vf >= :start AND b.vf < :end AND (b.vf > :v OR f.dated <> 0 AND b.precision IS NOT NULL)"
+    coming = (
+        "b.vf >= :start AND b.vf < :end AND (b.vf > :v OR f.dated <> 0 AND b.precision IS NOT NULL)"
         f" AND b.vt > :v AND {_known(view)}"
-        " ORDER BY b.vf, b.node LIMIT :most",
-        start=start, end=end, most=most,
-    )  # fmt: skip
-    return [_held(row) for row in rows]
+    )
+    return _facts_held(view, _BY_BELIEF, coming, "b.vf, b.node", start=start, end=end, most=most)
 
 
 def facts_ended(view: View, since: Instant, most: int) -> list[HeldFact]:
     """Facts that ended within a stretch of time before now, the last one first."""
-    rows = view.query(
-        f"SELECT {_COLUMNS} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        " CROSS JOIN facts f ON f.tenant = :t AND f.node = n.id WHERE b.tenant = :t AND b.type = 'Fact'"
-        f" AND b.vt > :since AND b.vt <= :v AND {_known(view)} ORDER BY b.vt DESC, n.id DESC LIMIT :most",
-        since=since, most=most,
-    )  # fmt: skip
-    return [_held(row) for row in rows]
+    over = f"b.vt > :since AND b.vt <= :v AND {_known(view)}"
+    return _facts_held(view, _BY_BELIEF, over, "b.vt DESC, n.id DESC", since=since, most=most)
 
 
 def notes_of(view: View, types: Sequence[str], most: int) -> list[Node]:

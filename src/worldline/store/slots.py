@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec import Struct
@@ -22,10 +22,13 @@ from msgspec.structs import replace
 from worldline.clock import FOREVER, LATEST, Instant, Interval
 from worldline.hashing import FactParts, fact_id, named_ids
 from worldline.model import Belief, EdgeDraft, FactDraft, FactRow, Metadata, NodeDraft, Place
-from worldline.ports import Row, Tx, View
+from worldline.ports import Row, View
 from worldline.rules.slots import worded
-from worldline.store.people import Called, exactly_each, name_keys, stored_names, texts
-from worldline.store.view import BELIEF, LISTED, belief_from, fact_from, listed, metadata_from
+from worldline.store.people import Called, exactly_each, name_keys, stored_names
+from worldline.store.view import BELIEF, HELD_FACT, LISTED, belief_from, fact_from, listed, metadata_from
+
+if TYPE_CHECKING:
+    from worldline.store.tx import Tx
 
 _SLOTS = "(SELECT value FROM json_each(:slots))"
 _HELD = "b.kt = :forever AND b.vt = :forever"
@@ -229,20 +232,22 @@ def is_held(tx: Tx, belief: int) -> bool:
 
 def by_role(tx: Tx, owner: str, slots: Iterable[str], role: str, scope: int) -> list[int]:
     """Who stands in one of these slots of somebody, under a word ("sister"); two at most."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.object FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.subject = a.line"
         f" AND f.predicate IN {_SLOTS} AND f.object <> 0"
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND {_HELD}"
         " WHERE a.tenant = :t AND a.key = :owner AND a.scope = :scope AND b.scope = :scope"
         " AND lower(f.phrase) LIKE '%' || :role || '%' ORDER BY f.object LIMIT 2",
-        slots=texts(slots), owner=owner, role=role, scope=scope,
-    )  # fmt: skip
-    return [row[0] for row in rows]
+        slots=listed(slots),
+        owner=owner,
+        role=role,
+        scope=scope,
+    )
 
 
 def subjects_with(tx: Tx, value: str, scope: int) -> list[int]:
     """Of whom an open fact has this folded name as its object; two at most."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.subject FROM aliases a CROSS JOIN facts f ON f.tenant = :t AND f.object = a.line"
         f" CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node AND {_HELD}"
         " WHERE a.tenant = :t AND a.key = :value AND a.scope = :scope AND b.scope = :scope"
@@ -250,7 +255,6 @@ def subjects_with(tx: Tx, value: str, scope: int) -> list[int]:
         value=value,
         scope=scope,
     )
-    return [row[0] for row in rows]
 
 
 def lately_told(
@@ -332,13 +336,16 @@ def in_slot(tx: Tx, subject: int, slot: str) -> list[InSlot]:
 
 def ended_at(tx: Tx, fact: FactRow, scope: int, at: Instant) -> list[int]:
     """Other facts of the same slot that end at a moment, as is believed now."""
-    rows = tx.query(
+    return tx.column(
         "SELECT DISTINCT f.node FROM facts f CROSS JOIN beliefs b ON b.tenant = :t AND b.line = f.node"
         " WHERE f.tenant = :t AND f.subject = :subject AND f.predicate = :slot AND f.node <> :own"
         " AND b.scope = :scope AND b.kt = :forever AND b.vt = :at ORDER BY f.node",
-        subject=fact.subject, slot=fact.predicate, own=fact.node, scope=scope, at=at,
-    )  # fmt: skip
-    return [row[0] for row in rows]
+        subject=fact.subject,
+        slot=fact.predicate,
+        own=fact.node,
+        scope=scope,
+        at=at,
+    )
 
 
 # One fact -------------------------------------------------------------------------------------------
@@ -396,7 +403,7 @@ def decided_by_hand(view: View, kinds: Iterable[str]) -> frozenset[Instant]:
     """The known times of all changesets of these kinds."""
     rows = view.query(
         "SELECT known FROM log WHERE tenant = :t AND kind IN (SELECT value FROM json_each(:kinds))",
-        kinds=texts(kinds),
+        kinds=listed(kinds),
     )
     return frozenset(row[0] for row in rows)
 
@@ -507,7 +514,7 @@ class Gathering:
             f" WHERE a.tenant = :t AND a.key IN {_KEYS} AND a.scope = :scope"
             f" UNION ALL SELECT 0, '', '', n.id, FALSE, n.hash, n.name, n.line, {_PARENT} FROM nodes n"
             f" WHERE n.tenant = :t AND n.hash IN ({', '.join(f':{name}' for name in bound)}) ORDER BY 1, 4",
-            keys=texts(keys), scope=self._scope, latest=LATEST, **bound,
+            keys=listed(keys), scope=self._scope, latest=LATEST, **bound,
         )  # fmt: skip
         self._names.update({key: [] for key in keys})
         for number, key, name, line, believed, id_, called, its, parent in rows:
@@ -541,10 +548,7 @@ class Gathering:
         whole = [line for line, slots in into.items() if slots is None]
         pairs = [[line, slot] for line, slots in into.items() for slot in sorted(slots or ())]
         rows = self._view.query(
-            "SELECT f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated, f.phrase,"
-            f" {BELIEF}, o.name, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t"
-            " AND v.node = d.dst WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from'"
-            " ORDER BY d.id LIMIT 1), n.hash, n.name, n.line, n.world FROM facts f"
+            f"SELECT {HELD_FACT}, n.hash, n.name, n.line, n.world FROM facts f"
             " CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever"
             " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object"
@@ -561,17 +565,17 @@ class Gathering:
         }
 
     def _keep(self, r: Row) -> None:
-        row = fact_from((*r[:5], *r[10:21]))
-        if row.belief.row in self._kept:
+        *told, id_, name, line, world = r
+        belief = told[9]
+        if belief in self._kept:
             return
-        self._kept.add(row.belief.row)
-        value = value_of(r[3], r[21], r[4])
-        fact = OpenFact(row, r[5], bool(r[6]), r[7], bool(r[8]), r[22] or "", r[9], value)
-        current = Current(fact, r[25], r[26])
+        self._kept.add(belief)
+        fact = _open(told)
+        row, current = fact.row, Current(fact, line, world)
         self._facts.setdefault(row.subject, []).append(current)
-        self._by_belief[row.belief.row] = current
+        self._by_belief[belief] = current
         self._by_line.setdefault(current.line, []).append(current)
-        self._tx.recollect(row.node, r[23:26])
+        self._tx.recollect(row.node, (id_, name, line))
 
     def note(self, facts: Iterable[OpenFact]) -> None:
         """Facts that were looked up by another way, and may be ended."""

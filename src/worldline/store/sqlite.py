@@ -323,10 +323,6 @@ class SqliteStore(Held):
         """The number that a tenant's rows carry in a file."""
         return migrate.number_in_file(tenant)
 
-    def tenants(self) -> list[str]:
-        """The names of all tenants that have memories."""
-        return [row[0] for row in self.query("SELECT name FROM tenants WHERE root <> 0 ORDER BY name")]
-
     def size(self) -> int:
         """Bytes of the file, 0 in memory."""
         return 0 if self.in_memory else os.path.getsize(self.path)
@@ -436,10 +432,6 @@ class SqliteStore(Held):
     def is_writing(self) -> bool:
         """Whether this thread is inside a write transaction."""
         return getattr(self._local, "writes", False)
-
-    def execute(self, sql: str, args: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """One statement inside the write transaction."""
-        return self.query(sql, args)
 
     def later(self, sql: str, args: Mapping[str, Any]) -> None:
         """At once: a file is not far away."""

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 from msgspec import Struct
 
 from worldline.clock import Instant, Interval
@@ -30,6 +29,7 @@ from worldline.store.view import (
     NODE,
     belief_from,
     edge_from,
+    grouped,
     listed,
     metadata_from,
     node_from,
@@ -97,18 +97,14 @@ class StatedIdentity:
 
 def facts(view: View, who: StatedIdentity, lines: Collection[int]) -> list[StatedFact]:
     """These facts, as far as they are believed."""
-    rows = view.query(
-        f"{_FACT} FROM json_each(:among) j CROSS JOIN facts f ON f.tenant = :t AND f.node = j.value{_FROM}"
-        f" WHERE {view.scoped('b')} ORDER BY b.id",
-        among=listed(sorted(lines)),
-    )
-    return [_stated(row, who) for row in rows]
+    return _by(view, who, "json_each(:among)", "f.node = j.value", among=listed(sorted(lines)))
 
 
 def of_subjects(view: View, who: StatedIdentity, slots: Iterable[tuple[int, str]]) -> list[StatedFact]:
     """Every believed fact of these (subject, predicate) pairs, under all names of the subject."""
     wanted = sorted({(member, predicate) for subject, predicate in slots for member in who.all(subject)})
-    return _by(view, who, "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1", wanted)
+    on = "f.subject = CAST(j.value ->> 0 AS BIGINT) AND f.predicate = j.value ->> 1"
+    return _by(view, who, "json_each(:wanted)", on, wanted=listed(wanted))
 
 
 def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]]) -> list[StatedFact]:
@@ -118,16 +114,17 @@ def of_objects(view: View, who: StatedIdentity, ends: Iterable[tuple[int, str]])
         "f.object = CAST(j.value ->> 0 AS BIGINT) AND f.predicate >= j.value ->> 1"
         " AND f.predicate < (j.value ->> 1) || '$'"
     )
-    found = _by(view, who, on, wanted)
+    found = _by(view, who, "json_each(:wanted)", on, wanted=listed(wanted))
     keys = {key for _, key in wanted}
     return [fact for fact in found if fact.key in keys]
 
 
-def _by(view: View, who: StatedIdentity, on: str, wanted: Collection[tuple[int, str]]) -> list[StatedFact]:
+def _by(view: View, who: StatedIdentity, asked: str, on: str, **args: Any) -> list[StatedFact]:
+    """The believed facts that go with what is asked for, as a list `j`."""
     rows = view.query(
-        f"{_FACT} FROM json_each(:wanted) j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
+        f"{_FACT} FROM {asked} j CROSS JOIN facts f ON f.tenant = :t AND {on}{_FROM}"
         f" WHERE {view.scoped('b')} ORDER BY b.id",
-        wanted=orjson.dumps(wanted).decode(),
+        **args,
     )
     return list({row[0]: _stated(row, who) for row in rows}.values())
 
@@ -143,12 +140,11 @@ def _stated(row: tuple[Any, ...], who: StatedIdentity) -> StatedFact:
 
 def facts_about(view: View, entities: Collection[int]) -> list[int]:
     """The facts that ever spoke of any of these entities."""
-    rows = view.query(
+    return view.column(
         f"SELECT f.node FROM facts f WHERE f.tenant = :t AND f.subject IN {LISTED} UNION"
         f" SELECT f.node FROM facts f WHERE f.tenant = :t AND f.object IN {LISTED}",
         among=listed(sorted(entities)),
     )
-    return [row[0] for row in rows]
 
 
 def ever_said(view: View, who: StatedIdentity, lines: Collection[int]) -> dict[int, tuple[object, ...]]:
@@ -214,21 +210,17 @@ def turns_behind(view: View, lines: Collection[int], *, ever: bool = False) -> d
         f" WHERE {'TRUE' if ever else 'e.kt = :forever'} AND {view.scoped('e')} ORDER BY e.dst, e.id",
         among=listed(sorted(lines)),
     )
-    found: dict[int, list[int]] = {}
-    for src, dst in rows:
-        found.setdefault(src, []).append(dst)
-    return found
+    return grouped((src, dst) for src, dst in rows)
 
 
 def with_edges(view: View, type_: str, lines: Collection[int]) -> set[int]:
     """Those of these from which an edge of the type ever led anywhere."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT e.src FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND e.type = :type"
         f" AND {view.scoped('e')}",
         among=listed(sorted(lines)),
         type=type_,
     )
-    return {row[0] for row in rows}
 
 
 def holding(view: View, lines: Collection[int]) -> dict[int, Interval]:
@@ -325,13 +317,12 @@ class CitedFact(NamedTuple):
 
 def hanging(view: View, lines: Collection[int]) -> list[int]:
     """The lineages that were derived from any of these; a version derived from its elder is not."""
-    rows = view.query(
+    return view.column(
         "SELECT DISTINCT s.line FROM edges e CROSS JOIN nodes s ON s.tenant = :t AND s.id = e.src"
         f" CROSS JOIN nodes d ON d.tenant = :t AND d.id = e.dst WHERE {_GROUND} AND e.dst IN {LISTED}"
         f" AND e.kt = :forever AND s.line <> d.line AND {view.scoped('e')} ORDER BY s.line",
         among=listed(lines),
     )
-    return [row[0] for row in rows]
 
 
 def cited(view: View, lines: Collection[int]) -> list[CitedFact]:
@@ -358,10 +349,7 @@ def current_and_former(view: View, lines: Collection[int]) -> dict[int, list[Bel
         f" AND {view.scoped('b')} ORDER BY b.id",
         among=listed(lines),
     )
-    found: dict[int, list[Belief]] = {}
-    for row in rows:
-        found.setdefault(row[0], []).append(belief_from(row[1:]))
-    return found
+    return grouped((row[0], belief_from(row[1:])) for row in rows)
 
 
 def noted_grounds(view: View, lines: Collection[int]) -> list[tuple[int, int, Metadata]]:
@@ -397,41 +385,35 @@ def climbed(view: View, lines: Collection[int]) -> list[list[int]]:
         f" AND {_contains(view)}) SELECT line, max(level) FROM up GROUP BY line ORDER BY line",
         among=listed(sorted(lines)),
     )
-    levels: dict[int, list[int]] = {}
-    for line, level in rows:
-        levels.setdefault(level, []).append(line)
-    return [levels[level] for level in sorted(levels)]
+    return [lines for _, lines in sorted(grouped((level, line) for line, level in rows).items())]
 
 
 def every_world(view: View) -> set[int]:
     """Everything that contains something, and every topic."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT e.src FROM edges e WHERE e.tenant = :t AND {_contains(view)} UNION"
         f" SELECT b.line FROM beliefs b WHERE b.tenant = :t AND b.type = 'Topic' AND {view.seen()}"
     )
-    return {row[0] for row in rows}
 
 
 def worlds_among(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that contain something."""
-    rows = view.query(
+    return view.distinct(
         "SELECT j.value FROM json_each(:among) j WHERE EXISTS (SELECT 1 FROM edges e WHERE e.tenant = :t"
         f" AND e.src = j.value AND {_contains(view)})",
         among=listed(lines),
     )
-    return {row[0] for row in rows}
 
 
 def texts_inside(view: View, worlds: Sequence[int]) -> list[Node]:
     """What these contain, facts and names apart; the newest version of each lineage."""
-    rows = view.query(
-        f"SELECT {NODE} FROM beliefs b CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node"
-        " WHERE b.tenant = :t AND b.line IN"
-        f" (SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND {_contains(view)})"
-        f" AND b.type NOT IN {_NO_TEXTS} AND {view.seen()} ORDER BY b.line, b.vf, b.kf, b.node",
+    inside = f"SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src IN {LISTED} AND {_contains(view)}"
+    found = view.nodes(
+        f"b.line IN ({inside}) AND b.type NOT IN {_NO_TEXTS}",
+        "ORDER BY b.line, b.vf, b.kf, b.node",
         among=listed(worlds),
     )
-    return list({node.line: node for node in map(node_from, rows)}.values())
+    return list({node.line: node for node in found}.values())
 
 
 def summaries_inside(view: View, worlds: Sequence[int]) -> dict[int, int]:
@@ -507,7 +489,7 @@ def topics_labelled(view: View, labels: Iterable[str], most: int) -> list[Node]:
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = m.line"
         " CROSS JOIN nodes n ON n.tenant = :t AND n.id = b.node AND n.type = 'Topic'"
         f" WHERE {view.seen()} ORDER BY b.line, b.id",
-        terms=orjson.dumps(sorted(labels)).decode(),
+        terms=listed(sorted(labels)),
         most=most,
     )
     return [node_from(row) for row in rows]
@@ -515,36 +497,33 @@ def topics_labelled(view: View, labels: Iterable[str], most: int) -> list[Node]:
 
 def opening(view: View, turns: Collection[int]) -> set[int]:
     """Those of these turns that open a stretch of some topic."""
-    rows = view.query(
+    return view.distinct(
         "SELECT e.dst FROM edges e CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src AND n.type = 'Topic'"
         " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = e.src"
         f" WHERE e.tenant = :t AND e.dst IN {LISTED} AND e.type = 'derived_from' AND {view.time('e')}"
         f" AND {view.scoped('e')} AND {view.seen()}",
         among=listed(turns),
     )
-    return {row[0] for row in rows}
 
 
 def made_of(view: View, topic: int, among: Collection[int]) -> set[int]:
     """Those of these that a topic is derived from already."""
-    rows = view.query(
+    return view.distinct(
         "SELECT e.dst FROM edges e WHERE e.tenant = :t AND e.src = :topic AND e.type = 'derived_from'"
         f" AND e.dst IN {LISTED} AND {view.time('e')} AND {view.scoped('e')}",
         topic=topic,
         among=listed(among),
     )
-    return {row[0] for row in rows}
 
 
 def topics_of(view: View, sessions: Collection[int]) -> set[int]:
     """The topics that have gathered something of these sessions."""
-    rows = view.query(
+    return view.distinct(
         "SELECT DISTINCT e.src FROM json_each(:among) w CROSS JOIN edges e ON e.tenant = :t AND e.dst = w.value"
         f" AND e.type = 'derived_from' AND {view.time('e')} CROSS JOIN nodes n ON n.tenant = :t AND n.id = e.src"
         " WHERE n.type = 'Topic'",
         among=listed(sorted(sessions)),
     )
-    return {row[0] for row in rows}
 
 
 def gathered(view: View, topic: int) -> list[tuple[int, str, Instant, str]]:
@@ -622,10 +601,9 @@ def turns_gathered(view: View, topics: Sequence[int], most: int) -> list[Child]:
 
 def ever_composed(view: View, lines: Sequence[int]) -> set[int]:
     """Those of these that have a vector as a world, in any scope."""
-    rows = view.query(
+    return view.distinct(
         f"SELECT DISTINCT line FROM composed WHERE tenant = :t AND line IN {LISTED}", among=listed(lines)
     )
-    return {row[0] for row in rows}
 
 
 class Composed(Struct, frozen=True, order=True):

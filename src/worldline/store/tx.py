@@ -28,11 +28,10 @@ from worldline.model import (
     Refuse,
     Scope,
 )
-from worldline.ports import Row, Store, Tenant, Tx
+from worldline.ports import Row, Store, Tenant
 from worldline.store import counting, erasing, indexing, ledger
 from worldline.store.held import FRESH
-from worldline.store.indexing import UNDESCRIBED, is_silent
-from worldline.store.loading import ALWAYS, Loading
+from worldline.store.indexing import ALWAYS, UNDESCRIBED, Indexing, is_silent
 from worldline.store.schema import CLOSABLE, COLUMNS, KEYED, UNNUMBERED
 from worldline.store.view import LISTED, SqlView, as_belief, json_text, label_value, listed
 from worldline.store.words import owner_token
@@ -44,8 +43,12 @@ MANY_WORDS = 200_000
 """So many words are gathered before they are put into the index all together."""
 
 
-class SqlTx(Loading, Tx):
-    """A write transaction of one tenant; as a view it sees everything current, in one scope."""
+class Tx(Indexing):
+    """A write transaction of one tenant; as a view it sees everything current, in one scope.
+
+    Its known time (`stamp`) is later than every one before. By table, `rows` are gathered and not written out, and
+    `closes` are to be closed. Where the store was empty (`fresh`), nothing need be looked for.
+    """
 
     def __init__(
         self,
@@ -69,7 +72,9 @@ class SqlTx(Loading, Tx):
         self.changes: list[str] = []
         self.proposed: list[str] = []
         self.ledger = ledger.Entries()
+        """What the log will say of it."""
         self.worlds = ledger.Touched()
+        """What world hashes are to be made anew."""
         self.gathering: Gathering | None = None
         """What settling an event has looked up, as long as nothing is written out."""
         self.held_worlds = {self.root: found.world} if found.world else {}
@@ -769,11 +774,6 @@ class SqlTx(Loading, Tx):
             self.sequence, self.head, self.stamp, *(self._next[t] for t in ("nodes", "beliefs", "edges"))
         )
         counting.follow(self.store, self.tenant, at, self._counted, self._far)
-
-
-def begin(store: Store, tenant: Tenant, **how: Any) -> Tx:
-    """A new changeset of a tenant."""
-    return SqlTx(store, tenant, **how)
 
 
 def _told(op: Close, by: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain as chain_
 from itertools import islice
@@ -75,6 +75,9 @@ class Checker:
         self.damage.append(Damage(where, what))
 
     def rows(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
+        return self.query(sql, args)
+
+    def query(self, sql: str, args: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return self.store.readable(sql, {**args, "t": self.tenant})
 
     def scan(self, table: str, columns: str, where: str = "") -> Iterator[tuple[Any, ...]]:
@@ -109,7 +112,8 @@ def verify(
     if called and not check.tenant and is_unlisted(store, called):
         check.found("tenants", f"{called!r} has changesets, and the store does not list it")
     nodes = _check_nodes(check)
-    _exhume(check)
+    for key, (_, line) in check.tombs.nodes.items():  # what was erased still counts where it lay
+        check.lines.setdefault(key, line)
     edges = _check_edges(check)
     worlds = _check_worlds(check)
     changesets = _check_log(check)
@@ -141,12 +145,6 @@ def _check_nodes(check: Checker) -> int:
     for key in sorted(here - check.lines.keys()):
         check.found(f"node {check.ids[key].hex()[:12]} (row {key})", "its text cannot be read any more")
     return len(check.lines)
-
-
-def _exhume(check: Checker) -> None:
-    """What was erased is still counted in the hashes of the worlds that it lay in."""
-    for key, (_, line) in check.tombs.nodes.items():
-        check.lines.setdefault(key, line)
 
 
 def _payload_is_whole(check: Checker, row: Any, event: Any, fact: Any, told: Any) -> bool:
@@ -319,9 +317,7 @@ def _changesets(check: Checker) -> Iterator[tuple[tuple[Any, ...], dict[str, dic
         for row in some:
             _note_rows(put, row[3])
         stored = {
-            table: erasing.covered_rows(
-                lambda sql, args: check.rows(sql, **args), check.tenant, table, sorted(numbers)
-            )
+            table: erasing.covered_rows(check.query, check.tenant, table, sorted(numbers))
             for table, numbers in put.items()
             if numbers
         }
@@ -423,16 +419,16 @@ def _check_words(check: Checker) -> None:
     """What texts were made into is what they make today; what is derived from damaged rows is no news."""
     derived = None
     if not check.damage:
-        derived = reindexing.Derived(lambda sql, args: check.rows(sql, **args), check.tenant, check.language)
+        derived = reindexing.Derived(check.query, check.tenant, check.language)
     if (derived is None or not _has_its_words(derived)) and not _check_lists(check):
         return
     if derived is not None and not check.damage:
-        for table, key in islice(nights.unsound(lambda sql, args: check.rows(sql, **args), check.tenant), 1):
+        for table, key in islice(nights.unsound(check.query, check.tenant), 1):
             told = ", ".join(map(str, key[1:]))
             check.found(
                 f"{table} row ({told})", "it is not what a night left there; worldline reindex drops it"
             )
-        if not counting.is_sound(lambda sql, args: check.rows(sql, **args), check.tenant):
+        if not counting.is_sound(check.query, check.tenant):
             check.found("the counts", "they are not those of the rows; worldline reindex drops them")
         for fault in chain_(derived.wrong_words(), derived.others()):
             check.found(*fault)

@@ -15,7 +15,7 @@ objects. Comparisons are made over the distinct values of a label, so every stor
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import orjson
@@ -28,6 +28,8 @@ from worldline.ports import Direction, Store, View
 from worldline.rules.slots import label
 from worldline.store import words
 
+K = TypeVar("K")
+V = TypeVar("V")
 OPERATORS = ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$contains")
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": lambda a, b: a > b,
@@ -135,12 +137,14 @@ _BINDINGS = (
     "hindsight",
 )
 
-_OPEN_FACT = (
+HELD_FACT = (
     "f.node, f.subject, f.predicate, f.object, f.literal, f.kind, f.one, f.rank, f.dated,"
     f" {BELIEF}, (SELECT v.sender FROM edges d CROSS JOIN events v ON v.tenant = :t AND v.node = d.dst"
     " WHERE d.tenant = :t AND d.src = f.node AND d.type = 'derived_from' ORDER BY d.id LIMIT 1), f.phrase, o.name"
-    " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b ON b.tenant = :t"
-    " AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
+)
+_OPEN_FACT = (
+    f"{HELD_FACT} FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node CROSS JOIN beliefs b"
+    " ON b.tenant = :t AND b.line = n.line AND b.node = n.id AND b.kt = :forever AND b.vt = :forever"
     " LEFT JOIN nodes o ON o.tenant = :t AND o.id = f.object WHERE f.tenant = :t"
     " AND b.status IS DISTINCT FROM 'quarantined'"
 )
@@ -208,6 +212,14 @@ class SqlView(View):
     def query(self, sql: str, **args: Any) -> list[tuple[Any, ...]]:
         """One statement with this view's bindings."""
         return self.store.query(sql, {**self.args, **args})
+
+    def column(self, sql: str, **args: Any) -> list[Any]:
+        """The first column of a statement's rows."""
+        return [row[0] for row in self.query(sql, **args)]
+
+    def distinct(self, sql: str, **args: Any) -> set[Any]:
+        """The same, each value once."""
+        return {row[0] for row in self.query(sql, **args)}
 
     # Fragments ---------------------------------------------------------------------------------
 
@@ -468,7 +480,7 @@ class SqlView(View):
         chosen += "" if slots is None else " AND f.predicate IN (SELECT value FROM json_each(:slots))"
         return self.query(
             f"SELECT {first}{_OPEN_FACT} AND {chosen} ORDER BY b.vf, b.id",
-            scope=scope, among=listed(among), slots=orjson.dumps(sorted(slots or ())).decode(),
+            scope=scope, among=listed(among), slots=listed(sorted(slots or ())),
         )  # fmt: skip
 
     def same_owner(self, scope: int) -> str:
@@ -510,6 +522,8 @@ class SqlView(View):
         return [edge_from(row) for row in rows]
 
     def _fact_edges(self, end: str, among: str) -> list[Edge]:
+        """A fact inside a world may speak of entities, which live in the root."""
+        ends = " AND ".join(self._end_seen(f"f.{one}", anywhere=True) for one in ("subject", "object"))
         rows = self.query(
             "SELECT n.id, n.hash, f.phrase, f.subject, f.object, b.vf, b.vt, b.kf, b.kt, b.scope,"
             " (SELECT s.hash FROM nodes s WHERE s.tenant = :t AND s.id = f.subject),"
@@ -517,14 +531,10 @@ class SqlView(View):
             " FROM facts f CROSS JOIN nodes n ON n.tenant = :t AND n.id = f.node"
             " CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line AND b.node = n.id"
             f" WHERE f.tenant = :t AND f.object != 0 AND f.{end} IN {LISTED} AND {self.seen()}"
-            f" AND {self._ends_of_fact()} ORDER BY b.id",
+            f" AND {ends} ORDER BY b.id",
             among=among,
         )
         return [_fact_edge(row) for row in rows]
-
-    def _ends_of_fact(self) -> str:
-        """A fact inside a world may speak of entities, which live in the root."""
-        return f"{self._end_seen('f.subject', anywhere=True)} AND {self._end_seen('f.object', anywhere=True)}"
 
     def edge_rows(self, where: str, **args: Any) -> list[Edge]:
         """Edges that meet a condition on `e`, whatever their ends: for history, why and receipts."""
@@ -585,12 +595,11 @@ class SqlView(View):
 
     def _in_scope(self, nodes: Sequence[int]) -> list[int]:
         """Which of these versions belong to what is bound here, at whatever time."""
-        rows = self.query(
+        return self.column(
             "SELECT DISTINCT n.id FROM nodes n CROSS JOIN beliefs b ON b.tenant = :t AND b.line = n.line"
             f" AND b.node = n.id WHERE n.tenant = :t AND n.id IN {LISTED} AND {self.scoped('b')}",
             among=listed(nodes),
         )
-        return [row[0] for row in rows]
 
     def ids(self, nodes: Sequence[int]) -> tuple[str, ...]:
         """The ids of these versions, in order."""
@@ -633,23 +642,16 @@ class SqlView(View):
 
     def same_as(self, *lines: int) -> list[int]:
         """The lineages accepted as the same as any of these by this known time, themselves included."""
-        rows = self.query(
-            "WITH RECURSIVE same(line) AS (SELECT value FROM json_each(:among)"
-            " UNION SELECT e.dst FROM same CROSS JOIN edges e ON e.tenant = :t AND e.src = same.line"
-            " AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k"
-            f" AND {self.scoped('e')}) SELECT line FROM same ORDER BY line",
-            among=listed(lines),
-        )
-        return [row[0] for row in rows]
+        every = joined(self, "SELECT value FROM json_each(:among)")
+        return self.column(f"{every} SELECT line FROM same ORDER BY line", among=listed(lines))
 
     def merged(self, lines: Sequence[int]) -> set[int]:
         """Those that were accepted as the same as something, whether or not that is still there."""
-        rows = self.query(
+        return self.distinct(
             "SELECT DISTINCT e.src FROM json_each(:among) CROSS JOIN edges e ON e.tenant = :t AND e.src = value"
             f" AND e.type = 'same_as' AND e.kf <= :k AND e.kt > :k AND {self.scoped('e')}",
             among=listed(lines),
         )
-        return {row[0] for row in rows}
 
     def has_merges(self) -> bool:
         """Whether any merge was ever accepted here."""
@@ -682,6 +684,14 @@ class SqlView(View):
         )
 
 
+def joined(view: View, start: str) -> str:
+    """The recursive table `same(line)`: what `start` selects, and all that was accepted as the same."""
+    return (
+        f"WITH RECURSIVE same(line) AS ({start} UNION SELECT i.dst FROM same CROSS JOIN edges i ON i.tenant = :t"
+        f" AND i.src = same.line AND i.type = 'same_as' AND i.kf <= :k AND i.kt > :k AND {view.scoped('i')})"
+    )
+
+
 def scope_key(scope: Scope) -> str:
     """The canonical text of a scope: `agent=a&user=u`."""
     return "&".join(f"{kind}={quote(value)}" for kind, value in sorted(scope.bound().items()))
@@ -701,8 +711,16 @@ def label_value(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def listed(values: Iterable[int]) -> str:
-    """Row numbers for `LISTED`."""
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, in their order."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Row numbers for `LISTED`, or texts for another list: as one bound value, each once."""
     return orjson.dumps(list(dict.fromkeys(values))).decode()
 
 

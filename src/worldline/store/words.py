@@ -22,6 +22,7 @@ from zlib import crc32
 import orjson
 from msgspec import Struct
 
+from worldline import Later
 from worldline.errors import StoreError
 from worldline.store.held import (
     APART,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = npt.NDArray[np.int64]
     Floats: TypeAlias = npt.NDArray[np.float64]
+else:
+    np = Later("numpy")
 
 K1, B = 1.2, 0.75
 WEIGHTS = {KIND: 0.4, OWNER: 0.0}
@@ -302,8 +305,6 @@ class _Search:
             self.allowed, self.owned = self._theirs(owned), ()
 
     def _theirs(self, owned: Sequence[str]) -> Numbers:
-        import numpy as np
-
         held = [rows for rows, _ in self.lists(owned).values()]
         return reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), held)
 
@@ -318,8 +319,6 @@ class _Search:
 
     def _rare_first(self, terms: Sequence[str], depth: int) -> list[tuple[int, float]]:
         """The same as if all had been scored: what common terms alone can reach is below the depth."""
-        import numpy as np
-
         rest = [0.0]
         for term in reversed(terms):
             rest.append(rest[-1] + self.held.most(term))
@@ -383,8 +382,6 @@ class _Search:
 
     def _scored(self, term: str, blob: bytes, among: Numbers | None) -> tuple[Numbers, Floats]:
         """What a list adds to the texts in it, or to those of them that are asked for."""
-        import numpy as np
-
         held, rows = _decoded(blob)
         if (rows[1:] < rows[:-1]).any():  # of both sides of the archive, or back from it while others wait
             order = np.argsort(rows, kind="stable")
@@ -398,8 +395,6 @@ class _Search:
 
     def _kept(self, rows: Numbers, scores: Floats, depth: int | None) -> list[tuple[int, float]]:
         """The best nodes of these rows that may be seen."""
-        import numpy as np
-
         scores = np.round(scores, 9)
         reach = len(rows) if depth is None else 2 * depth + 50
         while True:
@@ -454,8 +449,6 @@ def _gather(blobs: dict[str, list[bytes]], chunks: Iterable[Row]) -> None:
 
 def _evaluate(match: Match, lists: Mapping[str, tuple[Numbers, Floats]]) -> tuple[Numbers, Floats]:
     """(rows, scores) of what matches, in the order of rows."""
-    import numpy as np
-
     if isinstance(match, str):
         return lists[match]
     parts = [_evaluate(part, lists) for part in match.parts]
@@ -480,8 +473,6 @@ def _evaluate(match: Match, lists: Mapping[str, tuple[Numbers, Floats]]) -> tupl
 
 def _decoded(blob: bytes) -> tuple[Any, Numbers]:
     """(postings, their rows)."""
-    import numpy as np
-
     if len(blob) % _SIZE:
         raise StoreError("the words index is damaged; `worldline verify` says where")
     held = np.frombuffer(blob, _FIELDS)
@@ -495,8 +486,6 @@ def _sorted(rows: Numbers) -> Numbers:
 
 def _within(rows: Numbers, among: Numbers) -> Numbers:
     """Where the rows are that are among others, both in order."""
-    import numpy as np
-
     if len(among) > len(rows):
         at = np.searchsorted(among, rows)
         at[at == len(among)] = 0
@@ -513,12 +502,11 @@ def _listed(values: Iterable[Any]) -> str:
 
 def thin(view: View, most: int) -> list[str]:
     """Terms with several sealed chunks that have lost most of their postings."""
-    rows = view.query(
+    return view.column(
         "SELECT term FROM words WHERE tenant = :t AND chunk > 0 AND n < 26 GROUP BY term HAVING count(*) > 1"
         " ORDER BY term LIMIT :most",
         most=most,
     )
-    return [row[0] for row in rows]
 
 
 def rows_of(query: Callable[..., list[Row]], tenant: int, *, cold: bool) -> set[int]:
@@ -543,8 +531,6 @@ _CHUNKS = (
 
 def damaged(query: Callable[..., list[Row]], tenant: int) -> Iterator[tuple[str, str]]:
     """(where, what) is wrong with the chunks in themselves, and with the totals."""
-    import numpy as np
-
     args = {"t": tenant}
     every = [_every(query, tenant, cold) for cold in (0, 1)]
     if any(len(blob) % _SIZE for blob in every):
@@ -574,8 +560,6 @@ class _Tally:
     """What is found of each text in the lists of terms, against what the list of all texts says."""
 
     def __init__(self, every: bytes) -> None:
-        import numpy as np
-
         held, self.rows = _decoded(every)
         self.words, self.terms = held["words"].astype(np.int64), held["often"].astype(np.int64)
         self._terms, self._words = np.zeros_like(self.terms), np.zeros_like(self.words)
@@ -592,8 +576,6 @@ class _Tally:
 
     def differs(self) -> Any:
         """Which texts have other words than they should; their tenant's token is counted and not listed."""
-        import numpy as np
-
         full = (self.terms < 255) & (self.words < 255)
         return (np.minimum(self._terms, 255) != self.terms) | (full & (self._words + 1 != self.words))
 
@@ -653,8 +635,6 @@ def archived(store: Store, tenant: int, rows: Sequence[int]) -> set[int]:
 
 def _lists(texts: Texts) -> dict[str, bytes]:
     """The postings of many passages, in the order of their rows, term by term."""
-    import numpy as np
-
     if not texts:
         return {}
     numbers, owners, held, kinds = zip(*texts, strict=True)

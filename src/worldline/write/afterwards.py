@@ -41,7 +41,7 @@ from worldline.errors import InvalidInput, Refused
 from worldline.handle import Done, Handle
 from worldline.model import Belief, Close, FactRow, Place, Receipt, Scope
 from worldline.plugins import LanguageModel, LanguageModelError, open_language_model
-from worldline.ports import Embedder, Tx, View
+from worldline.ports import Embedder, View
 from worldline.reading import parser
 from worldline.reading.claim import NOBODY, Claim, Cue, is_own_voice, predicate_key, role_of
 from worldline.reading.read import Reading, reader
@@ -52,6 +52,7 @@ from worldline.store.events import Stored, stored_event
 from worldline.store.held import require_identity
 from worldline.store.indexing import Text, keep_vectors, without_vectors
 from worldline.store.schema import WORDS_PER_NODE
+from worldline.store.tx import Tx
 from worldline.text import PASSAGE, fold, passages
 from worldline.write.change import keep_back
 from worldline.write.gate import ECHO, FLOOR, Signals, spoken

@@ -46,7 +46,7 @@ from worldline.model import (
     clean_name,
     clean_text,
 )
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.families import families, precision_of
 from worldline.rules.handlers import Footing, lost, place_fact, standing, tighten
 from worldline.rules.slots import sentence
@@ -57,6 +57,7 @@ from worldline.store.ledger import beliefs_in, in_its_place
 from worldline.store.registry import Target
 from worldline.store.slots import Parts, holds_one, parts_of, value_of, world_of_node
 from worldline.store.stated import cited, current_and_former, hanging, noted_grounds
+from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.text import fold
 from worldline.write.gate import screened

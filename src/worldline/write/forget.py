@@ -5,7 +5,7 @@
 
 What rests on other words too stays, without this ground; where it repeats words that nobody else has
 written it goes as well, and the other words are read again. What a night retold goes and is made anew.
-What goes with what is in `store/resting.py`, how rows are deleted in `store/erasing.py`.
+What goes with what, and how rows are deleted, is in `store/erasing.py`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from worldline.clock import Instant
 from worldline.errors import InvalidInput, NotFound, Refused
 from worldline.handle import Handle
 from worldline.model import Scope
-from worldline.ports import Tx
 from worldline.rules.identity import block_keys
 from worldline.rules.slots import label, sentence
-from worldline.store import erasing, resting
-from worldline.store.erasing import Doomed
-from worldline.store.resting import Sets, WrittenText
+from worldline.store import erasing
+from worldline.store.erasing import Doomed, Sets
+from worldline.store.indexing import WrittenText, unindex, written
+from worldline.store.tx import Tx
 from worldline.text import words
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def forget(handle: Handle, chosen: Chosen, who: str, *, dry_run: bool = False) -
     """Erases what was chosen and all that rests on it alone, in one changeset."""
     free = replace(handle, scopes=(), session=None, world=0)
     with free.changeset("forget", keep=not dry_run) as (tx, _):
-        sets = resting.sets_of(tx, chosen.scope)
+        sets = erasing.sets_of(tx, chosen.scope)
         lines = _lines(tx, handle, chosen, sets)
         if tx.root in lines:
             raise Refused("the root of a memory cannot be forgotten; delete the store instead")
@@ -169,28 +169,28 @@ def _lines(tx: Tx, handle: Handle, chosen: Chosen, sets: Sets) -> set[int]:
     if chosen.refs:
         view = tx.as_view(world=handle.world, scope=handle.scope)
         found = {handle.resolve(view, ref).line for ref in chosen.refs}
-        return resting.inside(tx, found)
+        return erasing.inside(tx, found)
     if sets.numbers == ():
         return set()
     if chosen.before is not None:
-        return resting.texts_before(tx, chosen.before, sets)
+        return erasing.texts_before(tx, chosen.before, sets)
     if not chosen.scope.bound():
         raise InvalidInput("name what to forget: memories, a user or another scope, or a moment")
-    return resting.lines_in(tx, sets)
+    return erasing.lines_in(tx, sets)
 
 
 def _forget(tx: Tx, lines: Collection[int], sets: Sets, who: str, *, scopes: bool) -> Forgotten:
     gone = set(lines)
     touched = _close(tx, gone, sets)
     doomed = _divided(tx, gone, sets, scopes)
-    doomed.blank = resting.only_theirs(tx, doomed.shares, sets)
+    doomed.blank = erasing.only_theirs(tx, doomed.shares, sets)
     doomed.renamed |= dict.fromkeys(doomed.blank, ("", ""))
-    kinds = _unindexed(tx, doomed, {*resting.versions(tx, doomed.lines), *doomed.blank})
+    kinds = _unindexed(tx, doomed, {*erasing.versions(tx, doomed.lines), *doomed.blank})
     said = _tokens(text for one in kinds for text in (one.name, one.content, one.metadata or ""))
     if more := _scrub(tx, doomed, touched, said):
-        kinds += _unindexed(tx, doomed, resting.versions(tx, more))
+        kinds += _unindexed(tx, doomed, erasing.versions(tx, more))
         doomed.lines |= more
-    names = len(resting.names_of(tx, doomed.lines)) + len(doomed.aliases)
+    names = len(erasing.names_of(tx, doomed.lines)) + len(doomed.aliases)
     rows, vectors = erasing.erase(tx, doomed, who)
     own = [one for one in kinds if one.line in doomed.lines and one.line == one.node]
     by_type = {"Fact": 0, "Entity": 0, "Scope": 0, "Session": 0, "derived": 0, "": 0}
@@ -206,8 +206,8 @@ def _forget(tx: Tx, lines: Collection[int], sets: Sets, who: str, *, scopes: boo
 
 def _unindexed(tx: Tx, doomed: Doomed, nodes: Collection[int]) -> list[WrittenText]:
     """These texts, which are found no more."""
-    texts = resting.written(tx, nodes)
-    erasing.unindex(tx, nodes)
+    texts = written(tx, nodes)
+    unindex(tx, nodes)
     doomed.unindexed |= set(nodes)
     return texts
 
@@ -217,8 +217,8 @@ def _close(tx: Tx, gone: set[int], sets: Sets) -> set[int]:
     touched: set[int] = set()
     frontier = set(gone)
     while frontier:
-        more = resting.facts_about(tx, frontier, sets) - gone
-        for one in resting.resting_on(tx, frontier, sets):
+        more = erasing.facts_about(tx, frontier, sets) - gone
+        for one in erasing.resting_on(tx, frontier, sets):
             alone = not one.own and not set(one.others) - gone
             if one.line not in gone and (one.made is not None or alone):
                 more.add(one.line)
@@ -226,9 +226,9 @@ def _close(tx: Tx, gone: set[int], sets: Sets) -> set[int]:
                 touched.add(one.line)
         gone |= more
         if not more:
-            entities, sessions = resting.around(tx, gone)
-            more = resting.unused(tx, entities - gone, gone, sets)
-            more |= resting.emptied(tx, sessions - gone, gone)
+            entities, sessions = erasing.around(tx, gone)
+            more = erasing.unused(tx, entities - gone, gone, sets)
+            more |= erasing.emptied(tx, sessions - gone, gone)
             touched |= entities
             gone |= more
         frontier = more
@@ -237,9 +237,9 @@ def _close(tx: Tx, gone: set[int], sets: Sets) -> set[int]:
 
 def _divided(tx: Tx, gone: set[int], sets: Sets, scopes: bool) -> Doomed:
     """What goes whole, and what stays because others believe it, or because something of theirs lies in it."""
-    stay = resting.shared(tx, gone, sets)
+    stay = erasing.shared(tx, gone, sets)
     while (
-        held := resting.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set()
+        held := erasing.holding_others(tx, gone, stay) - stay if stay or sets.numbers is not None else set()
     ):
         stay |= held
     return Doomed(gone - stay, stay, sets, scopes)
@@ -257,7 +257,7 @@ def _only_there(tx: Tx, tokens: Collection[str]) -> set[str]:
     only = set()
     for token in sorted(tokens):
         terms = set(words(token, tx.language)) | {token}
-        held = resting.texts_holding(tx, terms, _LOOKED)
+        held = erasing.texts_holding(tx, terms, _LOOKED)
         if not any(token in text.casefold() for text in held):
             only.add(token)
     return only
@@ -265,14 +265,12 @@ def _only_there(tx: Tx, tokens: Collection[str]) -> set[str]:
 
 def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[str]) -> set[int]:
     """Names and wordings of what stays lose the words that only the forgotten texts had; facts that would go too."""
-    stay = [
-        one for one in resting.written(tx, resting.versions(tx, touched)) if one.type in ("Fact", "Entity")
-    ]
+    stay = [one for one in written(tx, erasing.versions(tx, touched)) if one.type in ("Fact", "Entity")]
     entities = [one for one in stay if one.type == "Entity"]
     lines = {one.line for one in entities}
-    names = resting.names_of(tx, lines)
-    wordings = resting.wordings_of(tx, lines)
-    reasons = resting.reasons_of(tx, lines)
+    names = erasing.names_of(tx, lines)
+    wordings = erasing.wordings_of(tx, lines)
+    reasons = erasing.reasons_of(tx, lines)
     held = _tokens(
         [
             *(one.name for one in stay),
@@ -295,7 +293,7 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
     called = {one.line: left.get(one.line, NAMELESS) for one in entities}
     for one in entities:
         doomed.renamed[one.node] = called[one.line], one.content
-    about = resting.said_of(tx, called)
+    about = erasing.said_of(tx, called)
     more = set()
     for fact in about:
         ends = called.get(fact.subject, fact.subject_name), called.get(fact.object, fact.value)
@@ -306,5 +304,5 @@ def _scrub(tx: Tx, doomed: Doomed, touched: Collection[int], said: Collection[st
         if one.type == "Fact" and _tokens(text) & only:
             more.add(one.line)
             doomed.renamed.pop(one.node, None)
-    doomed.reread |= set(resting.grounds_of(tx, more))
+    doomed.reread |= set(erasing.grounds_of(tx, more))
     return more

@@ -48,7 +48,7 @@ from worldline.model import (
     clean_struct,
     clean_text,
 )
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import Claim, is_own_voice, who_speaks
 from worldline.reading.families import SELF, family_of, is_turned, whole_date
 from worldline.rules import handlers
@@ -65,6 +65,7 @@ from worldline.rules.identity import (
 from worldline.rules.slots import sentence
 from worldline.store import people, registry, slots
 from worldline.store.slots import Settled, put_fact
+from worldline.store.tx import Tx
 from worldline.store.view import as_belief
 from worldline.text import fold
 

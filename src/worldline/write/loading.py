@@ -1,6 +1,6 @@
 """Many notes and links as one changeset, by the same rules and handlers as one by one.
 
-Links name notes of the same load by their place in it. What is plain and new is put as columns (`store/loading.py`);
+Links name notes of the same load by their place in it. What is plain and new is put as columns (`store/indexing.py`);
 whatever is not (a name, a memory that is stored, a type with a handler of its own, a fault) goes one by one, which
 also says what is wrong and of which.
 """
@@ -34,9 +34,9 @@ from worldline.model import (
     clean_interval,
     clean_metadata,
 )
-from worldline.ports import Tx
 from worldline.rules import handlers
 from worldline.store import registry
+from worldline.store.tx import Tx
 from worldline.write.gate import likely, redact, screened
 from worldline.write.given import Link, Note, note
 

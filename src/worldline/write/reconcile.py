@@ -32,7 +32,7 @@ from worldline.model import (
     Predicate,
     clean_names,
 )
-from worldline.ports import Bearing, Tx, View
+from worldline.ports import Bearing, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, role_of, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
@@ -55,6 +55,7 @@ from worldline.rules.slots import (
 from worldline.store import people, registry, slots
 from worldline.store.events import Stored
 from worldline.store.search import GATED, NearText, nearest_texts
+from worldline.store.tx import Tx
 from worldline.text import fold
 from worldline.write.gate import spoken
 from worldline.write.given import LONGEST_NAME, ToldBy, add_alias, grounding, mention

@@ -33,7 +33,7 @@ from worldline.model import (
     clean_metadata,
     clean_struct,
 )
-from worldline.ports import Tx, View
+from worldline.ports import View
 from worldline.reading.claim import Claim, SpeakerVoice, voices, who_speaks
 from worldline.reading.read import MAX_TEXT, Reading
 from worldline.rules.describe import findable
@@ -41,6 +41,7 @@ from worldline.store import events
 from worldline.store.events import Appended, AtHand, Stored, append, stored_event, to_settle
 from worldline.store.search import GATED, Heard, heard_before
 from worldline.store.slots import OpenFact, open_facts_of_each
+from worldline.store.tx import Tx
 from worldline.text import text_of
 from worldline.write import afterwards, given
 from worldline.write.gate import ECHO, FLOOR, GateVectors, Signals, echoes, judge, screened, undecided
