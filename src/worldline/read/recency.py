@@ -221,10 +221,11 @@ def is_overtaken(
         next((at for at in order[:DEPTH] if board.turns[at].key == key), None),
         tense(asked, chosen=chosen),
     )
-    if at is None or wish == "then" or (at != order[0] and wish != "now"):
+    leads = at is not None and at == order[0]
+    if at is None or wish == "then" or (leads and succession is None) or (not leads and wish != "now"):
         return False
     versions = _Versions(asked, board, order[:DEPTH], wish, succession)
-    if at == order[0]:
+    if leads:
         return any(versions.read_odds(at, new) > DOUBTED for new in order[1 : 1 + RIVALS])
     return versions.odds(at, order[0]) > 0
 
