@@ -131,6 +131,29 @@ _CLOCKED = re.compile(r"^\d{1,2}[:.]\d\d(?::\d\d)?\s+(?=[a-z]|[A-Z][\w-]+ )")
 _CUT = re.compile(
     r"(?:\n|;\s|:\s(?=(?:I|we|he|she|it|they|you|my|our|the)\b)|(?<=\s)(?:[–—]|--)\s|…\s|\.\.\.\s)\s*"
 )
+_AND_ANOTHER = re.compile(
+    r",?\s+and\s+(?=(?:the|my|our|his|her|its|their|your) (?:[a-z][a-z'’-]* ){1,3}(?:is|was|has|costs|lives|works) )"
+)
+"""Where a second statement begins, of which the parser makes one more of what the first names:
+"My landlord is Mr. Adeyemi and the rent is 980 a month"."""
+_DEPENDENT = re.compile(
+    r"\b(?:if|when|whether|unless|until|while|that|because|since|as|though|hope|wish|think|says?|said|told|heard|imagine|"
+    r"suppose|wonder|ask\w*|would|could|might)\b|[?\"“”]", re.I,
+)  # fmt: skip
+_SENTENCE_ENDS = re.compile(r"(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bDr)(?<!\bSt)[.!?]\s|[\n:;]")
+_SINGULAR = re.compile(
+    r"\b(?:is|was|has|costs|lives|works|called|named|went|got|moved|comes)\b|['’]s (?!\w+ and\b)"
+)
+
+
+def _stands_alone(text: str, at: int) -> bool:
+    """Whether the sentence up to here is a statement of its own, on which nothing behind it hangs."""
+    begin = max((m.end() for m in _SENTENCE_ENDS.finditer(text, 0, at)), default=0)
+    end = next((i for i in range(at, len(text)) if text[i] in ".!?\n"), len(text) - 1)
+    front = text[begin:at]
+    return bool(_SINGULAR.search(front)) and not _DEPENDENT.search(front) and text[end : end + 1] != "?"
+
+
 _BULLET = re.compile(r"^\s*(?:[-*•>]+|\d+[.)])\s+")
 _PATTERNS = tuple(line for line in lines("correction_cues.txt") if re.search(r"[^\w ,'-]", line))
 _PLAIN = tuple(sorted(set(lines("correction_cues.txt")) - set(_PATTERNS)))
@@ -560,8 +583,9 @@ def _pieces(text: str) -> list[tuple[int, str]]:
     """Stretches of text to parse, with their places: lines and parts of lines, openers taken off."""
     found: list[tuple[int, str]] = []
     at = 0
-    cuts = [*((m.start(), m.end()) for m in _CUT.finditer(text)), (len(text), len(text))]
-    for start, end in cuts:
+    cuts = [m.span() for m in _CUT.finditer(text)]
+    cuts += [m.span() for m in _AND_ANOTHER.finditer(text) if _stands_alone(text, m.start())]
+    for start, end in (*sorted(cuts), (len(text), len(text))):
         if text[start:end].strip() == ":" and _TASK.match(text[at:end]):
             continue  # what stands behind the colon is to be translated
         piece, begin = text[at:start].rstrip(), at

@@ -246,7 +246,8 @@ def said_besides(tree: Tree, clause: Clause, days: Collection[int], told: str) -
         telling = [tree.tokens[i].low for i in places if tree.tokens[i].pos not in _LINKS]
         said = _parted(tree, places)
         timed = said.prep or _TIMES.search(said.value)
-        fits = said.prep in PLACES or (not said.named and said.prep not in _LOOSE and timed)
+        much = tree.tokens[at].dep == "dobj" and NUMBER.match(said.value)  # "owes Bo 200 pounds"
+        fits = said.prep in PLACES or (not said.named and said.prep not in _LOOSE and (timed or much))
         if said.value and fits and heard.isdisjoint(telling):
             return said
     return None

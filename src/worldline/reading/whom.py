@@ -39,6 +39,7 @@ WAS = "was "
 _IN = frozenset("in at from on into near".split())
 _PLACING = frozenset("go move travel fly drive head come return relocate get walk leave be take work".split())
 """ "moved to Porto" and "works for Siemens", but "reports to Leena"."""
+_OF_EACH = re.compile(r" of (?:the|each|every) (?:month|week|quarter|year)\b", re.I)
 _MADE_NAMES = frozenset("day night evening morning guy man woman lady".split())
 """ "games night" and "the boiler guy" name something, "last night" does not."""
 _TENSES: dict[str, Literal["past", "future"]] = {"past": "past", "perfect": "past", "future": "future"}
@@ -97,8 +98,8 @@ class Whom:
         """The places of words inside dates."""
         found: dict[int, DateSpan] = {}
         for span in self.said.dates():
-            if CLOCK.fullmatch(span.text.strip()):
-                continue  # a time of day is a value
+            if CLOCK.fullmatch(span.text.strip()) or _OF_EACH.match(self.tree.text, span.chars[1]):
+                continue  # a time of day is a value, and so is the last day of the month
             for place, token in enumerate(self.tree.tokens):
                 if span.chars[0] <= token.begin - self._offset < span.chars[1]:
                     found[place] = span
@@ -221,6 +222,10 @@ class Whom:
         if not name or name in (self.talk.speaker, self.talk.addressee):
             return
         kind = self._is_who(noun, name)
+        if kind != "person" and noun.owner.rpartition(" ")[2].lower() in words("person_roles.txt"):
+            self.talk.person = self.talk.person or self._owner(
+                noun.owner
+            )  # "my daughter's school … her teacher"
         if noun.proper or noun.name or noun.lemma in words("person_roles.txt"):
             self.talk.person = name
         if noun.pos in ("NOUN", "PROPN") and kind != "person" and not NUMBER.match(name):
