@@ -59,6 +59,13 @@ Did I tell you Marit got engaged to Jonas? | Marit got engaged to Jonas
 Could you write to my notary, Ms. Okoye? | Ana's notary is Ms. Okoye
 My boss, a woman called Rita Sand, plays golf. | Ana's boss is Rita Sand; Rita Sand plays golf
 Pavel, the guy who tunes our piano, is moving to Brno. | Pavel lives in Brno
+My landlord is Mr. Sand and the rent is 980 a month. | Ana's landlord is Mr. Sand; rent is 980 a month
+My son's school is Lund and his teacher is Ms. Roe. | Ana's son's school is Lund; Ana's son's teacher is Ms. Roe
+The glass goes out on the first Monday of the month. | glass goes out on first Monday of the month
+The cat gets half a tablet twice a day. | cat gets half a tablet
+I drink two or three beers. | Ana drinks two or three beers
+The pump trips every two hours. | pump trips every two hours
+I owe Bo 200 pounds. | Ana owes Bo 200 pounds
 Our team talks on Slack. | Ana's team talks on Slack
 Parcels expire after 90 days. | Parcels expire after 90 days
 The ladder hangs behind the wood shed. | ladder hangs behind wood shed
@@ -415,6 +422,9 @@ Version 4.2 released 3 April. | Version 4.2 released
 Well 4: flow stopped on Monday, pump replaced 3 May. | Well 4's flow has stopped; Well 4's pump replaced
 Job 8: 38 pages, due 28 March. | Job 8 has 38 pages; Job 8 is due 28 March
 Order 7: let to Timo Kern, 45 euros a month, since January. | Order 7 is 45 euros a month
+Bill 88, Marsh Oil, 40 sacks, due 15 May. | Bill 88 is due 15 May; Bill 88 has 40 sacks
+Permit no. 7, renewed on 1 May, ends on 3 June. | Permit no 7 was renewed on 1 May; Permit no 7 ends on 3 June
+Bag 9, filled 3 May, ships 9 May, client Berg. | Bag 9 was filled on 3 May; Bag 9 ships on 9 May; Bag 9's client is Berg
 Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 

@@ -60,8 +60,8 @@ _PERSON = re.compile(
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
 _THING = re.compile(
     r"\s*[A-Z][a-z]+(?: (?!(?:is|are|was|were|has|had|costs?)\b)[a-z]+)?"
-    r" (?:[\"“][^\"”]+[\"”]|[\w-]*\d[\w-]*)(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
-    r"[a-z\d][^,:;.]*,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
+    r" (?:[\"“][^\"”]+[\"”]|(?:no +)?[\w-]*\d[\w-]*)(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
+    r"[A-Za-z\d][^,:;]*?,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
     re.S,
 )
 """A thing by name or number, and what is noted of it: "Batch 64, dark rye, 48 loaves"."""
@@ -364,6 +364,31 @@ def _claims(field: Field, subject: str) -> list[Claim]:
 _DAY = re.compile(
     rf"(?:\w+,? )?(?:\d\d?(?:st|nd|rd|th)? )?{MONTH}(?: \d[\d, ]*)?|[\d/.-]{{4,10}}|{ANY_WEEKDAY}", re.I
 )
+_DATED = re.compile(
+    r"(?P<what>(?:valid|runs|running|open|lasts) (?:until|till|to|from)|next due|due"
+    rf"|[a-z]{{3,}}(?:s|ed|en|wn|id|ent|ught|pt))(?: on| by)? (?P<day>{_DAY.pattern})",
+    re.I,
+)
+""" "due 15 December", "renewed on 1 May", "valid until 2027-05-01"."""
+
+
+def _on_day(thing: str, said: re.Match[str], field: Field) -> Claim:
+    """On which day something is done, or was done, with a thing, or until when it holds."""
+    what, _, prep = said["what"].lower().partition(" ")
+    holds, done = "one", False
+    if prep and what != "next":
+        phrase = f"{what if what.endswith('s') else f'is {what}'} {prep}"
+    else:
+        done = what not in ("due", "next") and not what.endswith("s")
+        what = said["what"].lower()
+        phrase = f"was {what} on" if done else f"{what} on" if what.endswith("s") else f"is {what}"
+        prep, holds = "on", "many" if done else "one"
+    claim = _claim(
+        thing, phrase, predicate_key(what.split(), prep), said["day"].strip(), "date", field, holds
+    )
+    return replace(claim, event=done)
+
+
 _DONE = re.compile(
     r"(?P<done>[A-Za-z]+(?:ed|en|wn|id|ent|old|ought|ept|eft)) (?P<prep>by|to|from|with|on|in|for|at)", re.I
 )
@@ -458,6 +483,8 @@ _SOME = re.compile(r"\d+ (?:\w+ed|broken|missing|absent|empty|full|open|free|sic
 
 def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
     """What one item says of the thing."""
+    if day := _DATED.fullmatch(field.value.rstrip(".")):
+        return [_on_day(thing, day, field)]
     part = _SINCE.sub("", f" {said or _unbracketed(field.value)[0]}").strip()
     role = _ROLE_NAME.match(part)
     if (age := _YEARS.fullmatch(part)) and (not part.isdigit() or len(part) == 2):
@@ -608,8 +635,8 @@ def _one(subject: str, noun: str, value: str, family: Family | None, field: Fiel
 
 def _claim(subject: str, phrase: str, key: str, value: str, kind: str, field: Field, holds: str) -> Claim:
     return Claim(
-        subject, phrase, key, value, kind=kind, holds=holds, definite=holds == "one", record=True, confidence=0.9,
-        chars=(field.begin, field.end), matter=value.split()[-1].lower() if value else "",
+        " ".join(subject.split()), phrase, key, value, kind=kind, holds=holds, definite=holds == "one",
+        record=True, confidence=0.9, chars=(field.begin, field.end), matter=value.split()[-1].lower() if value else "",
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,6 +43,8 @@ _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
 
 
+_NUMBERED = re.compile(r"\b(?P<no>[Nn]o)\.(?= ?[A-Z]{0,3}\d)")
+"""The point of "no. 5", which ends no sentence."""
 _EMOJI = re.compile(
     "(?<=[\\w)!?.])\\s?[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+(?=\\s*(?:$|\\n|[A-Z]))"
 )
@@ -221,6 +224,7 @@ class _HalfRead(Struct, frozen=True):
 def _half_read(told: ToRead) -> _HalfRead:
     body = _FENCED.sub(lambda m: ".".ljust(len(m.group())), told.text[:MAX_TEXT])
     body = _RUNS.sub(lambda m: " " * len(m.group()), body.translate(_SAME_LENGTH))
+    body = _NUMBERED.sub(r"\g<no> ", body)
     body = _EMOJI.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _ASKED_ALONG.sub(lambda m: ".".ljust(len(m.group())), body)
     body = _DAY_FIRST.sub(r"\g<day>,", body)
@@ -482,11 +486,18 @@ _TAKEN = re.compile(r"\((?:[a-z]+(?:ed|en) )?(?:on |in )?$")
 """In front of the day of a reading: "depth 4.1 m (taken 3 May)"."""
 
 
+_TO_COME = re.compile(
+    r"^(?:is (?:next )?due|is valid|runs|lasts|expires|ends|closes|ships|arrives|departs)\b"
+)
+
+
 def _dated_record(claim: Claim, text: str, said_at: datetime | None) -> Claim:
     """The date that a field states, as its value or behind it: "Owner: Ana Roth since May"."""
     if said_at is None:
         return claim
-    if claim.kind in ("date", "text") and (spans := find_dates(claim.object, said_at)):
+    still = claim.kind == "date" and not claim.family and _TO_COME.search(claim.predicate) is not None
+    tense: Literal["past", "future", ""] = "past" if claim.event else "future" if still else ""
+    if claim.kind in ("date", "text") and (spans := find_dates(claim.object, said_at, tense=tense)):
         return replace(claim, valid_from=spans[0].start, precision=spans[0].precision, kind="date")
     said = text[slice(*claim.chars)]
     said = said.replace(": ", " in ") if claim.predicate == "was" else said
