@@ -422,7 +422,7 @@ Version 4.2 released 3 April. | Version 4.2 released
 Well 4: flow stopped on Monday, pump replaced 3 May. | Well 4's flow has stopped; Well 4's pump replaced
 Job 8: 38 pages, due 28 March. | Job 8 has 38 pages; Job 8 is due 28 March
 Order 7: let to Timo Kern, 45 euros a month, since January. | Order 7 is 45 euros a month
-Bill 88, Marsh Oil, 40 sacks, due 15 May. | Bill 88 is due 15 May; Bill 88 has 40 sacks
+Bill 88, Marsh Oil, 40 sacks, due 15 May. | Bill 88 has 40 sacks; Bill 88 is due 15 May
 Permit no. 7, renewed on 1 May, ends on 3 June. | Permit no 7 was renewed on 1 May; Permit no 7 ends on 3 June
 Bag 9, filled 3 May, ships 9 May, client Berg. | Bag 9 was filled on 3 May; Bag 9 ships on 9 May; Bag 9's client is Berg
 Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
