@@ -425,6 +425,8 @@ Order 7: let to Timo Kern, 45 euros a month, since January. | Order 7 is 45 euro
 Bill 88, Marsh Oil, 40 sacks, due 15 May. | Bill 88 has 40 sacks; Bill 88 is due 15 May
 Permit no. 7, renewed on 1 May, ends on 3 June. | Permit no 7 was renewed on 1 May; Permit no 7 ends on 3 June
 Bag 9, filled 3 May, ships 9 May, client Berg. | Bag 9 was filled on 3 May; Bag 9 ships on 9 May; Bag 9's client is Berg
+Lathe B6, serial LM-22, bought 3 May, as new. | Lathe B6's serial is LM-22; Lathe B6 was bought on 3 May
+Guest 8, Yusuf Roe, joined May 2016, lapsed June 2023. | Guest 8 joined in May 2016; Guest 8 lapsed in June 2023
 Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
 """
 

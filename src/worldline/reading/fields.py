@@ -59,8 +59,10 @@ _PERSON = re.compile(
 )
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
 _THING = re.compile(
-    r"\s*[A-Z][a-z]+(?: (?!(?:is|are|was|were|has|had|costs?)\b)[a-z]+)?"
-    r" (?:[\"“][^\"”]+[\"”]|(?:no +)?[\w-]*\d[\w-]*)(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
+    r"\s*(?:(?:Dr|Prof)\.? [A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
+    r"|(?!(?:On|In|At|Since|By|From|Last|Next|After|Before|Until|Week|Page)\b)(?=[^,]*(?:\d|[\"“]))[A-Z][\w'’-]*"
+    r"(?: (?!(?:is|are|was|were|has|had|costs?)\b)(?:no +)?(?:[\"“][^\"”,]+[\"”]|[\w#/-]+)){1,3})"
+    r"(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
     r"[A-Za-z\d][^,:;]*?,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
     re.S,
 )
@@ -366,10 +368,17 @@ _DAY = re.compile(
 )
 _DATED = re.compile(
     r"(?P<what>(?:valid|runs|running|open|lasts) (?:until|till|to|from)|next due|due"
-    rf"|[a-z]{{3,}}(?:s|ed|en|wn|id|ent|ught|pt))(?: on| by)? (?P<day>{_DAY.pattern})",
+    rf"|[a-z]{{2,}}(?:s|ed|en|wn|id|ent|ught|pt|ld|lt))(?: on| by)? (?P<day>{_DAY.pattern})",
     re.I,
 )
 """ "due 15 December", "renewed on 1 May", "valid until 2027-05-01"."""
+
+
+_NUMBERED_DAY = re.compile(r"\b\d\d?(?:st|nd|rd|th)?\b|\d{4}-\d\d-\d\d|" + ANY_WEEKDAY, re.I)
+_BY_ITSELF = frozenset(
+    "joined lapsed expired started ended began died left retired moved arrived departed closed".split()
+)
+"""What nobody does with a thing, or a thing does as well."""
 
 
 def _on_day(thing: str, said: re.Match[str], field: Field) -> Claim:
@@ -381,7 +390,9 @@ def _on_day(thing: str, said: re.Match[str], field: Field) -> Claim:
     else:
         done = what not in ("due", "next") and not what.endswith("s")
         what = said["what"].lower()
-        phrase = f"was {what} on" if done else f"{what} on" if what.endswith("s") else f"is {what}"
+        on = "on" if _NUMBERED_DAY.search(said["day"]) else "in"
+        itself = not done or what in _BY_ITSELF
+        phrase = f"is {what}" if "due" in what else f"{what} {on}" if itself else f"was {what} {on}"
         prep, holds = "on", "many" if done else "one"
     claim = _claim(
         thing, phrase, predicate_key(what.split(), prep), said["day"].strip(), "date", field, holds
