@@ -9,7 +9,7 @@ import pytest
 from worldline import FOREVER, Config, Memory
 from worldline.ports import Bearing
 from worldline.reading.read import read
-from worldline.rules import matter
+from worldline.rules import changes, matter
 from worldline.rules.slots import HeldValue
 from worldline.text import tokens
 
@@ -65,6 +65,24 @@ def test_nothing_is_read_where_it_cannot_decide() -> None:
     assert said("The choir has the library instead.").decides
     assert not said("The choir also has the library.").decides
     assert not said("The lake was quiet and green. " * 9).decides
+
+
+def test_what_was_told_in_one_breath_is_over_only_if_it_speaks_of_the_same() -> None:
+    """A message is about one matter: it ends the fact that reads most likely over, and no other one by the way."""
+    breath = "We rehearse in the annexe with Milo, and the rent is 980."
+    parts = (("choir", "rehearses in", "annexe"), ("choir", "rehearses with", "Milo"), ("rent", "is", "980"))
+    held = [
+        HeldValue(str(at), phrase, value, phrase=phrase, teller="Ana", said=breath)
+        for at, (_, phrase, value) in enumerate(parts)
+    ]
+    facts = matter.around_each([(one, name) for one, (name, *_) in zip(held, parts, strict=True)], "Ana")
+    text = said("The choir has the library instead.")
+
+    def reads(ways: Sequence[str], _: str) -> Bearing | None:
+        return Bearing(5.0 if "annexe" in ways[0] else 4.0, -9.0, -9.0)
+
+    assert [fact.held.object for fact in changes.of_one_matter(text, facts, reads)] == ["annexe", "Milo"]
+    assert changes.of_one_matter(text, facts, lambda *_: Bearing(-9.0, -9.0, -9.0)) == []
 
 
 def told(*texts: str) -> list[str]:

@@ -101,20 +101,29 @@ def ended_by(
         if each.decides:
             others = apart if not over else named
             able = (f for i, f in others.items() if i not in by_rule and can_end(each, f, teller))
-            over += of_one_matter(each, islice(able, FEW), named, beside)
+            over += of_one_matter(each, islice(able, FEW), beside)
         reasons = ((fact, by_rule.get(fact.held.id, MOST_LIKELY)) for fact in over)
         found |= {fact.held.id: Overtaken(fact, reason, each.claims) for fact, reason in reasons}
     return found
 
 
-def of_one_matter(
-    said: ToldSentence, facts: Iterable[Around], named: Collection[str], beside: Beside
-) -> list[Around]:
-    """Those that are most likely over: what shares a word with the sentence, and what was told with the likeliest."""
+def of_one_matter(said: ToldSentence, facts: Iterable[Around], beside: Beside) -> list[Around]:
+    """The fact that is most likely over, and what else is that was told in one breath with it and speaks of the same.
+
+    A message is about one matter: whatever else was said in that breath goes on.
+    """
     read = [(odds_over(said, fact, beside), fact) for fact in facts]
     over = [(odds, fact) for odds, fact in read if odds is not None and odds > LIKELY]
-    breath = max(over, key=lambda one: one[0])[1].held.said if over else ""
-    return [fact for _, fact in over if fact.held.id in named or fact.held.said == breath]
+    if not over:
+        return []
+    best = max(over, key=lambda one: one[0])[1]
+    breath = [fact for _, fact in over if fact.held.said == best.held.said]
+    return [fact for fact in breath if fact is best or _speaks_of_it(fact, best)]
+
+
+def _speaks_of_it(fact: Around, other: Around) -> bool:
+    """Whether a fact shares a word with another one, and not only the name of what it is about."""
+    return not (fact.relation | fact.object).isdisjoint(other.subject | other.relation | other.object)
 
 
 def can_end(said: ToldSentence, fact: Around, teller: str) -> bool:
