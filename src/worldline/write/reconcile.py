@@ -36,7 +36,7 @@ from worldline.ports import Bearing, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, role_of, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import DAY, Overtaken, concerns, ended_by, such_things, taken_back
+from worldline.rules.changes import DAY, LONG, Overtaken, concerns, ended_by, such_things, taken_back
 from worldline.rules.matter import MOST_READ, Around, Beside, clash, may_clash, of_one_thing, told_in, voiced
 from worldline.rules.slots import (
     NOT,
@@ -485,13 +485,22 @@ def near_facts(
 
     Who tells of a change often does so in other words, soon after; but that can be seen only by reading both closely.
     """
+    if not handle.reads_closely:
+        ends = _may_end_by_rule(said)
+        return [node for node, _ in view.matching(_matters(said), NEAR, texts=False)] if ends else []
     found, told = list[int](), told_in(said, event.text)
     if said.corrects or any(each.changes for each in told):
         found += [node for node, _ in view.matching(_matters(said), NEAR, texts=False)]
-    if any(each.turns for each in told) and handle.reads_closely:
+    if any(each.turns for each in told):
         late = slots.lately_told(view, event.speaker, event.said_at, event.key, scope, LATELY)
         found += [each.node for each in late]
     return list(dict.fromkeys(found))
+
+
+def _may_end_by_rule(said: Reading) -> bool:
+    """Whether a sentence can end anything where nothing reads it closely: it speaks of a change, and little else."""
+    cues = [part.cues for part in said.parts] or [said.cues]
+    return any(each.may_end and len(each.stems) <= LONG for each in cues)
 
 
 def held_so(near: Iterable[slots.OpenFact]) -> list[tuple[HeldValue, str]]:
@@ -529,6 +538,9 @@ def foresee(
 ) -> Foreseen:
     """What a message says of what is held near it: nobody has to wait under the lock until it is read beside that."""
     beside = _beside(handle)
+    if not handle.reads_closely:  # then rules alone decide, and take nothing back
+        told = told_in(said, event.text) if held and _may_end_by_rule(said) else []
+        return Foreseen(ended_by([each for each in told if each.changes], held, who, event.speaker, beside))
     told = [each for each in (told_in(said, event.text) if held else ()) if each.turns]
     ended = ended_by(told, held, who, event.speaker, beside) if told else {}
     meant = taken_back(told, held, who, event.speaker, beside) if told else None
