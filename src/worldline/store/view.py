@@ -627,7 +627,7 @@ class SqlView(View):
             {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
         )
         new = [token for token in tokens if token not in known]
-        counted = words.counts(self, new, common or words.SHORT)
+        counted = words.counts(self, new, common)
         if common:
             held.update(((t, term), count) for term, count in counted.items() if count > common)
         return known | counted

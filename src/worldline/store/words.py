@@ -67,7 +67,7 @@ _EVERYTHING_AT_ONCE = 6_000
 """Up to so many postings are scored without asking which of them can matter."""
 _FEW = 200
 """A list this many times longer than the texts wanted from it is not read whole."""
-SHORT = 2_000
+_SHORT = 2_000
 """Lists of at most so many postings come with the counts."""
 _COMMON = 200
 """A word that more texts hold is common: how many they are need not be counted at every look."""
@@ -165,7 +165,7 @@ def owner_token(kind: str, value: str) -> str:
     return f"{kind[0]}{kind[1]}{crc32(value.encode()):08x}"
 
 
-def counts(view: View, tokens: Collection[str], short: int = SHORT) -> dict[str, int]:
+def counts(view: View, tokens: Collection[str], short: int | None = None) -> dict[str, int]:
     """In how many texts words or kinds occur, archived ones too; those in none are left out.
 
     What is searched for next comes with it: the lists of words that at most so many texts hold.
@@ -174,7 +174,8 @@ def counts(view: View, tokens: Collection[str], short: int = SHORT) -> dict[str,
     if view.is_snapshot and len(wanted) <= _ASKED:
         owned = [OWNER + owner_token(kind, value) for kind, value in view.owned.items()]
         terms = frozenset([*wanted, *owned])
-        view.looked = (terms, _look(view, terms, short)[0], short)
+        most = _SHORT if short is None else short
+        view.looked = (terms, _look(view, terms, most)[0], most)
     found = _count(view, wanted, (0, 1)).found
     counted: dict[str, int] = {}
     for form, count in found.items():
@@ -216,7 +217,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     for what, where, one, _, term, _, _, blob in (row for each in wanted for row in looked.get(each, ())):
         if where in cold and what == 1:
             found[term] += int(one)
-            if not short or one > (SHORT if term[:1] == OWNER else most):
+            if not short or one > (_SHORT if term[:1] == OWNER else most):
                 long.add(term)
         elif where in cold:
             chunks.append((term, where, one, blob))
@@ -230,7 +231,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
 def _look(view: View, terms: Collection[str], short: int) -> tuple[Mapping[str | None, list[Row]], int]:
     """What `_COUNTED` tells of each of these terms, and (None) of all texts; an earlier look will do.
 
-    With it comes how many postings the lists have at most that were brought; those of owners have `SHORT`.
+    With it comes how many postings the lists have at most that were brought; those of owners have `_SHORT`.
     """
     held = view.looked
     if held is not None and held[0].issuperset(terms):
@@ -245,7 +246,7 @@ def _look(view: View, terms: Collection[str], short: int) -> tuple[Mapping[str |
     seen = seen_waiting(view)
     after = seen[2][0] if seen[2] else 0
     asked = _listed(set(terms) - known.keys())
-    for row in view.query(_COUNTED, terms=asked, short=short, most=SHORT if short else 0, after=after):
+    for row in view.query(_COUNTED, terms=asked, short=short, most=_SHORT if short else 0, after=after):
         if row[0] == 2:
             fresh.append((row[2], *row[4:7]))
         else:
@@ -259,7 +260,7 @@ def _look(view: View, terms: Collection[str], short: int) -> tuple[Mapping[str |
         view.store.shares.clear()
         return _look(view, terms, short)
     owners = {term: rows for term, rows in found.items() if term and term[0] == OWNER}
-    view.store.shares.update({(view.tenant, term): share for term, share in large(owners, texts, SHORT)})
+    view.store.shares.update({(view.tenant, term): share for term, share in large(owners, texts, _SHORT)})
     return found | {term: share.now(texts) for term, share in known.items()}, short
 
 
@@ -273,7 +274,7 @@ def search(
     """
     terms = list(dict.fromkeys(_leaves(match)))
     owned = [OWNER + owner for owner in owners]
-    held = _count(view, [*terms, *owned], (0, 1) if view.whole else (0,), SHORT)
+    held = _count(view, [*terms, *owned], (0, 1) if view.whole else (0,), _SHORT)
     if not terms or not held.texts:
         return []
     search = _Search(view, held, owned, keep)
