@@ -227,9 +227,10 @@ def within_two_facts(view: View, lines: Collection[int], scope: int, most: int) 
     """These entities and those within two facts of them, the nearest first, then the oldest."""
     own = "SELECT value FROM json_each(:among)"
     rows = view.query(
-        f"WITH one AS ({_ends_of(own)}),"
-        f" first AS (SELECT line FROM (SELECT a AS line FROM one UNION SELECT b FROM one) p WHERE line NOT IN ({own})),"
-        f" two AS ({_ends_of('SELECT line FROM first')}), near AS (SELECT line, min(far) AS far FROM"
+        f"WITH one AS MATERIALIZED ({_ends_of(own)}),"
+        " first AS MATERIALIZED (SELECT line FROM (SELECT a AS line FROM one UNION SELECT b FROM one) p"
+        f" WHERE line NOT IN ({own})),"
+        f" two AS MATERIALIZED ({_ends_of('SELECT line FROM first')}), near AS (SELECT line, min(far) AS far FROM"
         f" (SELECT value AS line, 0 AS far FROM json_each(:among) UNION ALL SELECT line, 1 FROM first"
         " UNION ALL SELECT a, 2 FROM two UNION ALL SELECT b, 2 FROM two) q GROUP BY line)"
         " SELECT near.line, near.far, a.name FROM near LEFT JOIN aliases a ON a.tenant = :t AND a.line = near.line"

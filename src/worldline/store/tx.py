@@ -104,11 +104,9 @@ class Tx(Indexing):
         self._keys: dict[bytes, tuple[int, int]] = {}
         self._parents: dict[int, int | None] = {}
         self._new: dict[int, str] = {}
-        """Lineages that began in this changeset, and their types."""
+        """Lineages that began in this changeset, and their types; then the entities, and those that are believed."""
         self.born: list[int] = []
-        """The entities among them."""
         self._begun: set[int] = set()
-        """Those lineages that are believed already."""
         self._stored: dict[int, Row] = {self.root: found.root} if found.root else {}
         self.keyless: list[tuple[frozenset[str], int]] | None = None
         """The block keys, and whose they are, of the stored names that wait for theirs, where somebody asked."""
