@@ -269,7 +269,7 @@ class Bindings(Protocol):
     """Whether nothing that it sees can change while it is looked at."""
     gathered: Sequence[Any]
     """Texts that a changeset has put and not written out, to be found among the others."""
-    looked: tuple[frozenset[str], Mapping[str | None, list[Row]]] | None
+    looked: tuple[frozenset[str], Mapping[str | None, list[Row]], int] | None
     """What was counted of some terms, for the search that follows."""
 
     @property

@@ -403,6 +403,8 @@ def compare(left: str, right: str) -> tuple[str, float]:
         return "fuzzy", 0.9
     if opposed(a, b):
         return NOT
+    if a.parts == a.spelt and b.parts == b.spelt:  # nothing in them is spelt in two ways
+        return _compare(a, b, a.parts, b.parts)
     return max(
         (_compare(a, b, x, y) for x in sorted({a.parts, a.spelt}) for y in sorted({b.parts, b.spelt})),
         key=lambda found: (found[1], -TIERS.index(found[0])),
@@ -583,7 +585,8 @@ def _single(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", word)
 
 
-def block_keys(name: str) -> set[str]:
+@lru_cache(maxsize=50_000)
+def block_keys(name: str) -> frozenset[str]:
     """Keys under which an alias is indexed; two names that may match share at least one.
 
     What a key is of stands at its end: so most keys of a name lie side by side, and are written together.
@@ -591,19 +594,20 @@ def block_keys(name: str) -> set[str]:
     key, seen = fold(name), read(name)
     keys = {key + "|f"} if key else set()
     if not seen.parts:
-        return keys
+        return frozenset(keys)
     keys |= {some + "|a" for some in (*seen.initials, seen.acronym) if some}
     for words in {seen.parts, seen.spelt}:
         keys |= {"".join(words)[:24] + "|j"} | _keys_of([w for w in words if w not in GENERIC] or list(words))
-    return keys
+    return frozenset(keys)
 
 
-def asked_keys(name: str) -> set[str]:
+@lru_cache(maxsize=50_000)
+def asked_keys(name: str) -> frozenset[str]:
     """The keys to look under: a full name finds those that are called by one word of it, not its namesakes."""
     keys = block_keys(name)
     if len(read(name).parts) == 1:
         return keys
-    return {key[:-1] + "1" if key.endswith("|w") else key for key in keys}
+    return frozenset(key[:-1] + "1" if key.endswith("|w") else key for key in keys)
 
 
 def _keys_of(words: list[str]) -> set[str]:

@@ -401,7 +401,8 @@ def has_its_seal(draft: NodeDraft, stored: bytes) -> bool:
 
 
 def _checksum(draft: NodeDraft, described: bytes) -> bytes:
-    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{caption_of(draft)}\0{draft.content}"
+    caption = caption_of(draft) if draft.metadata else ""
+    of = f"{draft.type}\0{draft.name}\0{draft.valid.start}\0{caption}\0{draft.content}"
     return crc32(described, crc32(of.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
 
 

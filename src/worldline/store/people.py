@@ -9,7 +9,6 @@ withdrawn, doubtful, or somebody else's.
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,28 +140,30 @@ def alike(
     return [*((line, name) for line, name in rows), *fresh]
 
 
-@lru_cache(maxsize=50_000)
-def keys_of(name: str) -> frozenset[str]:
-    """The block keys of a name."""
-    return frozenset(block_keys(name))
-
-
 def _meets(key: str, keys: Collection[str]) -> bool:
     """Whether a row of `blocks` is under one of these keys, or its name will be."""
-    return not keys_of(key[len(KEYLESS) :]).isdisjoint(keys) if key.startswith(KEYLESS) else key in keys
+    return not block_keys(key[len(KEYLESS) :]).isdisjoint(keys) if key.startswith(KEYLESS) else key in keys
 
 
 def _waiting(tx: Tx, keys: Collection[str], *, peek: bool) -> str:
     """(key, lineage) of the names that wait for their keys and will be under one of these."""
-    rows = (tx.peek() if peek else tx).query(_WAITING)
-    tx.keyless = len(rows)
-    near = {(key, line) for held, line in rows for key in keys_of(held[len(KEYLESS) :]).intersection(keys)}
+    if not peek:
+        tx.flush()
+    if tx.keyless is None:
+        rows = tx.peek().query(_WAITING)
+        tx.keyless = [(block_keys(held[len(KEYLESS) :]), line) for held, line in rows]
+    near = {
+        (key, line)
+        for held, line in tx.keyless
+        if not held.isdisjoint(keys)
+        for key in held.intersection(keys)
+    }
     return orjson.dumps(sorted(near)).decode()
 
 
 def add_keys(tx: Tx, name: str, line: int) -> None:
     """Makes a name findable for others like it."""
-    if tx.keyless >= MOST_KEYLESS * (8 if tx.gathering else 1):
+    if tx.keyless is not None and len(tx.keyless) >= MOST_KEYLESS * (8 if tx.gathering else 1):
         give_keys(tx)
     tx.add("blocks", KEYLESS + name, line)
 
@@ -170,10 +171,10 @@ def add_keys(tx: Tx, name: str, line: int) -> None:
 def give_keys(tx: Tx) -> None:
     """Puts the keys of all names that wait for theirs."""
     for held, line in tx.query(_WAITING):
-        for key in sorted(keys_of(held[len(KEYLESS) :])):
+        for key in sorted(block_keys(held[len(KEYLESS) :])):
             tx.add("blocks", key, line)
     tx.query("DELETE FROM blocks WHERE tenant = :t AND key >= '  ' AND key < ' !'")
-    tx.keyless = 0
+    tx.keyless = []
 
 
 def ever_called(view: View, line: int) -> set[str]:
@@ -226,9 +227,10 @@ def within_two_facts(view: View, lines: Collection[int], scope: int, most: int) 
     """These entities and those within two facts of them, the nearest first, then the oldest."""
     own = "SELECT value FROM json_each(:among)"
     rows = view.query(
-        f"WITH one AS ({_ends_of(own)}),"
-        f" first AS (SELECT line FROM (SELECT a AS line FROM one UNION SELECT b FROM one) p WHERE line NOT IN ({own})),"
-        f" two AS ({_ends_of('SELECT line FROM first')}), near AS (SELECT line, min(far) AS far FROM"
+        f"WITH one AS MATERIALIZED ({_ends_of(own)}),"
+        " first AS MATERIALIZED (SELECT line FROM (SELECT a AS line FROM one UNION SELECT b FROM one) p"
+        f" WHERE line NOT IN ({own})),"
+        f" two AS MATERIALIZED ({_ends_of('SELECT line FROM first')}), near AS (SELECT line, min(far) AS far FROM"
         f" (SELECT value AS line, 0 AS far FROM json_each(:among) UNION ALL SELECT line, 1 FROM first"
         " UNION ALL SELECT a, 2 FROM two UNION ALL SELECT b, 2 FROM two) q GROUP BY line)"
         " SELECT near.line, near.far, a.name FROM near LEFT JOIN aliases a ON a.tenant = :t AND a.line = near.line"

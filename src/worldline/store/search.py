@@ -715,12 +715,18 @@ def nearest_texts(view: View, said: Sequence[tuple[str, int]]) -> list[list[Near
         [key for key, _ in view.matching(_rarest(each, counted, bool(own)), 4 * _NEAREST, facts=False)]
         for each, (_, own) in zip(terms, said, strict=True)
     ]
-    held = {key for each in found for key in each}
-    contents = view.contents(held) if held else {}
+    first = [each[: _NEAREST + 1] for each in found]
+    contents = _contents(view, {key for each in first for key in each})
+    late = [each for each, few in zip(found, first, strict=True) if not contents.keys() >= set(few)]
+    contents |= _contents(view, {key for each in late for key in each[_NEAREST + 1 :]} - contents.keys())
     return [
         [NearText(key, *contents[key]) for key in each if key in contents and key != own][:_NEAREST]
         for each, (_, own) in zip(found, said, strict=True)
     ]
+
+
+def _contents(view: View, nodes: Collection[int]) -> dict[int, tuple[str, str]]:
+    return view.contents(nodes) if nodes else {}
 
 
 def _rarest(terms: Collection[str], counted: Mapping[str, int], stored: bool) -> list[str]:

@@ -104,12 +104,12 @@ class Tx(Indexing):
         self._keys: dict[bytes, tuple[int, int]] = {}
         self._parents: dict[int, int | None] = {}
         self._new: dict[int, str] = {}
-        """Lineages that began in this changeset, and their types."""
+        """Lineages that began in this changeset, and their types; then the entities, and those that are believed."""
+        self.born: list[int] = []
         self._begun: set[int] = set()
-        """Those of them that are believed already."""
         self._stored: dict[int, Row] = {self.root: found.root} if found.root else {}
-        self.keyless = 0
-        """How many names wait for their block keys, as far as was seen."""
+        self.keyless: list[tuple[frozenset[str], int]] | None = None
+        """The block keys, and whose they are, of the stored names that wait for theirs, where somebody asked."""
         self.heard: set[bytes] = set()
         """The keys of the events that this changeset has put."""
         self._sat: set[int] = set()
@@ -224,10 +224,6 @@ class Tx(Indexing):
         self.scope_keys[scope] = key
         bound = [pair for each in scopes for pair in each.bound().items()]
         self._owners[scope] = " ".join([f"t{self.tenant}", *(owner_token(*pair) for pair in bound)])
-
-    def born(self, type_: str) -> list[int]:
-        """The lineages of a type that began in this changeset."""
-        return [line for line, its in self._new.items() if its == type_]
 
     def _payload(self, key: int) -> Row:
         """(id, name, lineage) of a stored node; they never change."""
@@ -355,6 +351,8 @@ class Tx(Indexing):
             self.worlds.new_version(line, key)
             return key, line, True
         self._new[key] = draft.type
+        if draft.type == "Entity":
+            self.born.append(key)
         self._parents[key] = None
         self.worlds.appeared[key] = id_
         if world and place:
@@ -467,7 +465,7 @@ class Tx(Indexing):
             if any(start in row.valid for row in mine):
                 return False
             end, first = min([end, *(r.valid.start for r in mine if r.valid.start > start)]), not rows
-        ops = self.types[type_].on_insert(edge, self)
+        ops = () if src != dst and self.is_plain_edge(type_) else self.types[type_].on_insert(edge, self)
         if ops and any(isinstance(op, Propose) for op in ops):
             told = len(self.changes)
             self.apply(ops, type_)
@@ -731,6 +729,7 @@ class Tx(Indexing):
     def _write(self) -> None:
         self._noted.clear()
         self._ended.clear()
+        self.keyless = None
         for table, rows in self.rows.items():
             if rows:
                 self.rows[table] = []

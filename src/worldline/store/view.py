@@ -177,7 +177,7 @@ class SqlView(View):
         self.hindsight = hindsight
         self._merged: bool | None = None
         self.owned = scope.bound() if owned is None else owned
-        self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]]] | None = None
+        self.looked: tuple[frozenset[str], Mapping[str | None, list[tuple[Any, ...]]], int] | None = None
         """What was counted of some terms, for the search that follows."""
         self._absent: set[int] = set()
         self.valid, self.known, self.closed, self.quarantined = valid, known, closed, quarantined
@@ -626,7 +626,8 @@ class SqlView(View):
         known = (
             {token: held[t, token] for token in tokens if held.get((t, token), 0) > common} if common else {}
         )
-        counted = words.counts(self, [token for token in tokens if token not in known])
+        new = [token for token in tokens if token not in known]
+        counted = words.counts(self, new, common)
         if common:
             held.update(((t, term), count) for term, count in counted.items() if count > common)
         return known | counted

@@ -144,7 +144,8 @@ _COUNTED = (
     " UNION ALL SELECT 1, cold, found, 0, term, '', '', CAST(NULL AS BLOB) FROM held"
     " UNION ALL SELECT 2, 0, row, 0, owner, text, kinds, CAST(NULL AS BLOB) FROM fresh_words WHERE tenant = :t"
     " AND row >= :after UNION ALL SELECT 3, w.cold, w.chunk, 0, w.term, '', '', w.rows FROM held h CROSS JOIN words w"
-    " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short ORDER BY 1, 3"
+    " ON w.tenant = :t AND w.term = h.term AND w.cold = h.cold WHERE h.found <= :short"
+    f" OR (h.found <= :most AND substr(h.term, 1, 1) = '{OWNER}') ORDER BY 1, 3"
 )
 """Totals, how many texts hold each term, the texts that wait from a row on, and the lists that are short."""
 _LISTS = (
@@ -164,19 +165,28 @@ def owner_token(kind: str, value: str) -> str:
     return f"{kind[0]}{kind[1]}{crc32(value.encode()):08x}"
 
 
-def counts(view: View, tokens: Collection[str]) -> dict[str, int]:
-    """In how many texts words or kinds occur, archived ones too; those in none are left out."""
-    wanted = {form: token for token in tokens for form in (token, KIND + token)}
-    if view.is_snapshot and len(wanted) <= _ASKED:  # what is searched for next comes with it
+def counts(view: View, tokens: Collection[str], short: int | None = None) -> dict[str, int]:
+    """In how many texts words or kinds occur, archived ones too; those in none are left out.
+
+    What is searched for next comes with it: the lists of words that at most so many texts hold.
+    """
+    wanted = {form: token for token in tokens for form in _forms(token)}
+    if view.is_snapshot and len(wanted) <= _ASKED:
         owned = [OWNER + owner_token(kind, value) for kind, value in view.owned.items()]
         terms = frozenset([*wanted, *owned])
-        view.looked = (terms, _look(view, terms, _SHORT))
+        most = _SHORT if short is None else short
+        view.looked = (terms, _look(view, terms, most)[0], most)
     found = _count(view, wanted, (0, 1)).found
     counted: dict[str, int] = {}
     for form, count in found.items():
         if count:
             counted[wanted[form]] = max(count, counted.get(wanted[form], 0))
     return counted
+
+
+def _forms(token: str) -> tuple[str, ...]:
+    """The terms of a word, and of the kind that is written so: every kind begins with a nought."""
+    return (token, KIND + token) if token[:1] == "0" else (token,)
 
 
 def spread(view: View, tokens: Collection[str], texts: int) -> dict[str, int]:
@@ -198,7 +208,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     fresh: dict[str, list[bytes]] = {}
     chunks: list[Row] = []
     long: set[str] = set()
-    looked = _look(view, wanted, short)
+    looked, most = _look(view, wanted, short)
     for what, where, one, two, *_, waits in looked.get(None, ()):
         if what == 2 and 0 in cold:
             fresh = waits.held(found.keys())
@@ -207,7 +217,7 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     for what, where, one, _, term, _, _, blob in (row for each in wanted for row in looked.get(each, ())):
         if where in cold and what == 1:
             found[term] += int(one)
-            if one > _SHORT or not short:
+            if not short or one > (_SHORT if term[:1] == OWNER else most):
                 long.add(term)
         elif where in cold:
             chunks.append((term, where, one, blob))
@@ -218,11 +228,14 @@ def _count(view: View, terms: Iterable[str], cold: Sequence[int], short: int = 0
     return Counts(texts, tokens, found, fresh, gathered)
 
 
-def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None, list[Row]]:
-    """What `_COUNTED` tells of each of these terms, and (None) of all texts; an earlier look will do."""
+def _look(view: View, terms: Collection[str], short: int) -> tuple[Mapping[str | None, list[Row]], int]:
+    """What `_COUNTED` tells of each of these terms, and (None) of all texts; an earlier look will do.
+
+    With it comes how many postings the lists have at most that were brought; those of owners have `_SHORT`.
+    """
     held = view.looked
     if held is not None and held[0].issuperset(terms):
-        return held[1]
+        return held[1], held[2]
     known = {
         term: view.store.shares[view.tenant, term]
         for term in terms
@@ -232,7 +245,8 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
     fresh: list[WaitingText] = []
     seen = seen_waiting(view)
     after = seen[2][0] if seen[2] else 0
-    for row in view.query(_COUNTED, terms=_listed(set(terms) - known.keys()), short=short, after=after):
+    asked = _listed(set(terms) - known.keys())
+    for row in view.query(_COUNTED, terms=asked, short=short, most=_SHORT if short else 0, after=after):
         if row[0] == 2:
             fresh.append((row[2], *row[4:7]))
         else:
@@ -247,7 +261,7 @@ def _look(view: View, terms: Collection[str], short: int) -> Mapping[str | None,
         return _look(view, terms, short)
     owners = {term: rows for term, rows in found.items() if term and term[0] == OWNER}
     view.store.shares.update({(view.tenant, term): share for term, share in large(owners, texts, _SHORT)})
-    return found | {term: share.now(texts) for term, share in known.items()}
+    return found | {term: share.now(texts) for term, share in known.items()}, short
 
 
 def search(

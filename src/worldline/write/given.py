@@ -60,6 +60,7 @@ from worldline.rules.identity import (
     Similarity,
     Unclear,
     asked_keys,
+    block_keys,
     resolve,
 )
 from worldline.rules.slots import sentence
@@ -186,7 +187,7 @@ def mention(
 def _known_part(tx: Tx, name: str, slot: str, place: Place) -> int:
     """The one thing whose name holds this one, or is held by it, and of which the slot says something."""
     said = set(fold(name).split())
-    rows = people.parts(tx, sorted(people.keys_of(name)), fold(name), slot, place.scope, POOL)
+    rows = people.parts(tx, sorted(block_keys(name)), fold(name), slot, place.scope, POOL)
     plain = not any(word[:1].isupper() for word in name.split()[1:])
     fitting = {
         line
@@ -245,14 +246,13 @@ def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
     Here names are also compared by meaning, and a name that fits several is decided by whom they
     have in common. Like every resolution it proposes only. None when there is nothing to propose.
     """
-    born = tx.born("Entity") if tx is not None else []
-    if tx is None or not born:
+    if tx is None or not tx.born:
         return None
-    found = handle.read(lambda view: _second_look(view, born[:NEW], tx.scope_id))
+    found = handle.read(lambda view: _second_look(view, tx.born[:NEW], tx.scope_id))
     if not found:
         return None
     similarity = _similarity(handle, found)
-    resolved = [(line, name, _decided(name, pool, common, similarity)) for line, name, pool, common in found]
+    resolved = [(line, name, _decided(handle, line, name, pool, similarity)) for line, name, pool in found]
     staged = [(line, name, r) for line, name, r in resolved if isinstance(r, Resolved)]
     if not staged:
         return None
@@ -267,8 +267,8 @@ def recluster(handle: Handle, tx: Tx | None) -> Receipt | None:
     return None
 
 
-Look = tuple[int, str, list[NearEntity], frozenset[str]]
-"""An entity, its name, the near ones that it may be, and those that share a neighbour with it."""
+Look = tuple[int, str, list[NearEntity]]
+"""An entity, its name, and the near ones that it may be."""
 
 
 def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
@@ -277,12 +277,7 @@ def _second_look(view: View, born: Sequence[int], scope: int) -> list[Look]:
     named = {one.line: NearEntity(str(one.line), one.names) for one in near if one.names}
     pools = _undecided(view, _sharing(named))
     return [
-        (
-            line,
-            named[line].names[0],
-            [named[other] for other in sorted(others)],
-            _common(view, line) if len(others) > 1 else frozenset(),  # of one nobody has to be chosen
-        )
+        (line, named[line].names[0], [named[other] for other in sorted(others)])
         for line, others in sorted(pools.items())
     ]
 
@@ -292,7 +287,7 @@ def _sharing(named: Mapping[int, NearEntity]) -> list[tuple[int, int]]:
     blocks: dict[str, list[int]] = {}
     pairs = set()
     for line in sorted(named):
-        keys = [(people.keys_of(name), asked_keys(name)) for name in named[line].names]
+        keys = [(block_keys(name), asked_keys(name)) for name in named[line].names]
         pairs |= {(line, older) for _, asked in keys for key in asked for older in blocks.get(key, ())}
         for key in {key for held, _ in keys for key in held}:
             blocks.setdefault(key, []).append(line)
@@ -317,9 +312,10 @@ def _common(view: View, line: int) -> frozenset[str]:
 
 
 def _decided(
-    name: str, pool: list[NearEntity], common: frozenset[str], similarity: Similarity | None
+    handle: Handle, line: int, name: str, pool: list[NearEntity], similarity: Similarity | None
 ) -> Resolution:
     def whom_they_know(asked: str, matches: tuple[Match, ...]) -> str | None:
+        common = handle.read(lambda view: _common(view, line))  # several fit: whom do they have in common?
         sharing = [match.id for match in matches if match.id in common]
         return sharing[0] if len(sharing) == 1 else None
 
@@ -329,7 +325,7 @@ def _decided(
 def _similarity(handle: Handle, found: Sequence[Look]) -> Similarity | None:
     """Cosines of names, if there is an embedder; all names of the look in one call."""
     embedder, held = handle.embedder(), handle.store.meanings
-    names = {each for _, name, pool, _ in found for each in (name, *(n for c in pool for n in c.names))}
+    names = {each for _, name, pool in found for each in (name, *(n for c in pool for n in c.names))}
     if embedder is None:
         return None
     if missing := sorted(names - held.keys()):

@@ -36,7 +36,7 @@ from worldline.ports import Bearing, View
 from worldline.reading.claim import PLAN, Claim, SpeakerVoice, role_of, stem, voices, who_speaks
 from worldline.reading.families import families
 from worldline.reading.read import MAX_TEXT, Reading, ToRead, read_all
-from worldline.rules.changes import DAY, Overtaken, concerns, ended_by, such_things, taken_back
+from worldline.rules.changes import DAY, LONG, Overtaken, concerns, ended_by, such_things, taken_back
 from worldline.rules.matter import MOST_READ, Around, Beside, clash, may_clash, of_one_thing, told_in, voiced
 from worldline.rules.slots import (
     NOT,
@@ -98,7 +98,7 @@ def _read_all(
         if voice.role != "assistant"
     ]
     read = read_all(told)
-    for each in read:
+    for each in (one for one in read if one.cues.ends):
         such_things(each.cues, each.claims)  # looked up here, so that nobody waits for it under the lock
     readings = iter(read)
     unread = Reading("nobody, an assistant's own words")
@@ -139,10 +139,11 @@ def settle(
         claims = sound(claims)
         look_up(tx, [Claimed(event.key, event.speaker, claims)], place)
     if over is None:
-        near = near_facts(handle, tx, said, event, place.scope)
-        (others,) = nearest_texts(tx, [(event.text[:GATED], event.key)]) if handle.reads_closely else [[]]
+        beside = close_reading(handle)
+        near = near_facts(tx, said, event, place.scope, closely=beside is not None)
+        (others,) = nearest_texts(tx, [(event.text[:GATED], event.key)]) if beside else [[]]
         held = held_so(slots.open_facts_among(tx, near, place.scope, before=True))
-        over = foresee(handle, said, event, who, held, others)
+        over = foresee(beside, said, event, who, held, others)
     claims = [_mended(claim, said, over) for claim in claims]
     before = _lately_held(tx, over, place)
     present_first = sorted(claims, key=lambda claim: claim.ahead)  # what is announced stands beside it
@@ -479,19 +480,28 @@ def _end(
 
 
 def near_facts(
-    handle: Handle, view: View, said: Reading, event: Stored, scope: int | None = None
+    view: View, said: Reading, event: Stored, scope: int | None = None, *, closely: bool
 ) -> list[int]:
     """The facts that a message may end, the nearest first: those that share words with it, and what was told lately.
 
     Who tells of a change often does so in other words, soon after; but that can be seen only by reading both closely.
     """
+    if not closely:
+        ends = _may_end_by_rule(said)
+        return [node for node, _ in view.matching(_matters(said), NEAR, texts=False)] if ends else []
     found, told = list[int](), told_in(said, event.text)
     if said.corrects or any(each.changes for each in told):
         found += [node for node, _ in view.matching(_matters(said), NEAR, texts=False)]
-    if any(each.turns for each in told) and handle.reads_closely:
+    if any(each.turns for each in told):
         late = slots.lately_told(view, event.speaker, event.said_at, event.key, scope, LATELY)
         found += [each.node for each in late]
     return list(dict.fromkeys(found))
+
+
+def _may_end_by_rule(said: Reading) -> bool:
+    """Whether a sentence can end anything where nothing reads it closely: it speaks of a change, and little else."""
+    cues = [part.cues for part in said.parts] or [said.cues]
+    return any(each.may_end and len(each.stems) <= LONG for each in cues)
 
 
 def held_so(near: Iterable[slots.OpenFact]) -> list[tuple[HeldValue, str]]:
@@ -520,7 +530,7 @@ class Foreseen(NamedTuple):
 
 
 def foresee(
-    handle: Handle,
+    beside: Beside | None,
     said: Reading,
     event: Stored,
     who: str,
@@ -528,7 +538,10 @@ def foresee(
     others: Sequence[NearText],
 ) -> Foreseen:
     """What a message says of what is held near it: nobody has to wait under the lock until it is read beside that."""
-    beside = _beside(handle)
+    if beside is None:  # then rules alone decide, and take nothing back
+        told = told_in(said, event.text) if held and _may_end_by_rule(said) else []
+        able = [each for each in told if each.changes]
+        return Foreseen(ended_by(able, held, who, event.speaker, _unread) if able else {})
     told = [each for each in (told_in(said, event.text) if held else ()) if each.turns]
     ended = ended_by(told, held, who, event.speaker, beside) if told else {}
     meant = taken_back(told, held, who, event.speaker, beside) if told else None
@@ -646,8 +659,14 @@ def _disagree(tx: Tx, over: Foreseen, event: Stored, place: Place) -> bool:
 MOST_LIKELY_AT_ODDS = "somebody else most likely said otherwise, and neither speaks of a change"
 
 
-def _beside(handle: Handle) -> Beside:
-    """What a text does to what is told in some ways: the mean of what a close reading says of each."""
+def _unread(ways: Sequence[str], text: str) -> None:
+    """What is said beside a text where nobody reads it closely."""
+
+
+def close_reading(handle: Handle) -> Beside | None:
+    """What a text does to what is told in some ways: the mean of what a close reading says of each; None for none."""
+    if not handle.reads_closely:
+        return None
     reader = cache(handle.bearing_reader)  # opened by the first pair that it can decide
 
     @cache

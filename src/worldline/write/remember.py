@@ -51,6 +51,7 @@ from worldline.write.reconcile import (
     NEAR,
     Claimed,
     Foreseen,
+    close_reading,
     foresee,
     held_so,
     just_told,
@@ -165,6 +166,7 @@ class Intake:
     def _look_ahead(self) -> None:
         """What the gate says of each event, and what it ends of the facts near it."""
         handle, said = self.handle, [made.said or Reading("") for made in self.made]
+        beside = close_reading(handle)
         stored = [
             Stored(0, event.text, event.speaker, event.recipient or "", made.said_at, 0)
             for event, made in zip(self.said, self.made, strict=True)
@@ -172,8 +174,10 @@ class Intake:
 
         def look(view: View) -> tuple[list[Heard], list[list[OpenFact]]]:
             heard = heard_before(view, [(event.text, event.speaker, 0) for event in self.said])
-            near = [near_facts(handle, view, *each) for each in zip(said, stored, strict=True)]
-            return heard, open_facts_of_each(view, near)
+            each_near = [
+                near_facts(view, *each, closely=beside is not None) for each in zip(said, stored, strict=True)
+            ]
+            return heard, open_facts_of_each(view, each_near) if any(each_near) else [[] for _ in said]
 
         heard, near = handle.read(look)
         self.verdicts = [_judge(handle, each) for each in heard]
@@ -186,7 +190,7 @@ class Intake:
             for n in range(len(said))
         ]
         others = [each.near for each in heard]
-        self.over = [foresee(handle, *each) for each in zip(said, stored, who, held, others, strict=True)]
+        self.over = [foresee(beside, *each) for each in zip(said, stored, who, held, others, strict=True)]
 
     def work(self, tx: Tx, place: Place) -> Done:
         """The changeset: all the words, then what they say."""
