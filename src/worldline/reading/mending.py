@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name
-from worldline.reading.colours import coloured, painted
 from worldline.reading.families import PARTICLES, base_of, families, past, plural
-from worldline.reading.lists import TOWARDS, joined_object, listed, then_another
+from worldline.reading.hung import TOWARDS, coloured, joined_object, listed, painted, then_another
 from worldline.reading.parser import Token
 from worldline.text import stop
 
