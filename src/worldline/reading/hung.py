@@ -139,16 +139,11 @@ def _is_torn(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]]
         )
         hung = joined if at else token.dep == led and token.head == start
         thing = token.pos in ("NOUN", "PROPN") or (led == "dobj" and token.tag == "VBG")
-        inside = all(tokens[i].head in item or _is_shared(tokens, i) for i in item[:-1])
+        inside = all(tokens[i].head in item for i in item[:-1])
         doing = led == "dobj" and token.tag == "VBG"
         if not (shared or doing or (hung and thing and inside)):
             return True
     return False
-
-
-def _is_shared(tokens: Sequence[Token], place: int) -> bool:
-    """ "aspirin and house dust": taken for two sorts of dust."""
-    return tokens[place].dep == "conj" and tokens[tokens[place].head].dep in _INNER
 
 
 def _joined(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]], led: str) -> list[Token]:

@@ -92,7 +92,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     found = list(tokens)
     for place in range(len(found)):
         for mend in (
-            _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
+            _as_be, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
             _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
             _next_to, _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
@@ -149,37 +149,6 @@ def _as_be(found: list[Token], place: int) -> None:
 _RUN_ON = frozenset(
     {("i", "m"), *((who, "s") for who in ("he", "she", "it", "that", "there", "who", "what"))}
 )
-
-
-def _pronoun_is(found: list[Token], place: int) -> None:
-    """ "She's head chef": a pronoun in front of "'s" owns nothing, it is something."""
-    token = found[place]
-    who, noun = token.head, found[token.head].head
-    if (
-        token.dep != "case"
-        or (found[who].low, found[who].dep) not in _OWNERS
-        or place != who + 1
-        or noun < place
-    ):
-        return
-    above = place if found[noun].head == noun else found[noun].head
-    found[place] = replace(token, pos="AUX", tag="VBZ", lemma="be", dep=found[noun].dep, head=above)
-    found[who] = replace(found[who], dep="nsubj", head=place)
-    for at, other in enumerate(found):
-        if other.head == noun and at != noun and (other.dep in _OF_CLAUSES or at < who):
-            found[at] = replace(other, head=place)
-    found[noun] = replace(found[noun], dep="attr", head=place)
-
-
-_OWNERS = frozenset((who, "poss") for who in ("he", "she", "it", "that", "there", "i", "we", "they"))
-_OF_CLAUSES = frozenset("punct advmod npadvmod advcl cc conj intj neg".split())
-
-
-def _behind_particle(found: list[Token], place: int) -> None:
-    """ "wrote off the car": what stands behind a particle is the verb's own object."""
-    token = found[place]
-    if token.dep == "pobj" and found[token.head].dep == "prt":
-        found[place] = replace(token, dep="dobj", head=found[token.head].head)
 
 
 def _given_up(found: list[Token], place: int) -> None:
@@ -693,9 +662,7 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
         return 0, f"I {said}"
     if (place := _contracted(tokens)) is not None:
         return place, " is"
-    if (place := _behind_name(tokens)) is not None:
-        return place, f"will {tokens[place].lemma}"
-    if _has_verb(tokens) and not _is_noun_and_clause(tokens):
+    if _has_verb(tokens):
         return None
     for place, token in enumerate(tokens):
         if not place:
@@ -722,38 +689,12 @@ def _contracted(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def _behind_name(tokens: Sequence[Token]) -> int | None:
-    """The verb of "Bo tunes pianos in Oslo", taken for the plural of a thing: no such verb follows a plural."""
-    for place, token in enumerate(tokens[1:], 1):
-        name, head = tokens[place - 1], tokens[token.head]
-        plural = token.tag in ("NNS", "NNPS") and token.text.islower() and token.lemma != token.low
-        named = (
-            name.pos == "PROPN" and name.text[:1].isupper() and name.dep == "compound" and name.head == place
-        )
-        against = head.tag == "VBZ" and token.dep == "nsubj"
-        if plural and named and (against or (token.dep == "ROOT" and not _has_finite(tokens))):
-            return place
-    return None
-
-
 def _has_finite(tokens: Sequence[Token]) -> bool:
     return any(t.tag in ("VBZ", "VBD", "VBP", "MD") for t in tokens)
 
 
 def _has_verb(tokens: Sequence[Token]) -> bool:
     return any(t.pos in ("VERB", "AUX") for t in tokens)
-
-
-def _is_noun_and_clause(tokens: Sequence[Token]) -> bool:
-    """ "Amaka's flight lands on Friday and she stays here": what is joined to a clause must be one."""
-    root = next((i for i, t in enumerate(tokens) if t.head == i), 0)
-    return tokens[root].tag == "NNS" and any(
-        t.head == root
-        and t.dep == "conj"
-        and t.pos == "VERB"
-        and any(s.head == i and s.dep == "nsubj" for s in tokens)
-        for i, t in enumerate(tokens)
-    )
 
 
 def _opening_verb(tokens: Sequence[Token], verbs: Collection[str]) -> str:
