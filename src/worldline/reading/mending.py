@@ -689,10 +689,6 @@ def _contracted(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def _has_finite(tokens: Sequence[Token]) -> bool:
-    return any(t.tag in ("VBZ", "VBD", "VBP", "MD") for t in tokens)
-
-
 def _has_verb(tokens: Sequence[Token]) -> bool:
     return any(t.pos in ("VERB", "AUX") for t in tokens)
 
