@@ -154,8 +154,6 @@ def _joined(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]],
         (i for i in range(start - 1, -1, -1) if tokens[i].pos in ("VERB", "AUX")), start)  # fmt: skip
     if led == "pobj":
         found[start] = replace(tokens[start], pos="ADP", tag="IN", dep="prep", head=start - 1)
-        if tokens[start - 1].head in inside:
-            found[start - 1] = replace(tokens[start - 1], dep="acomp", head=verb)
     if tokens[verb].head in inside:
         found[verb] = replace(tokens[verb], dep="ROOT", head=verb)
     for i, token in enumerate(found):

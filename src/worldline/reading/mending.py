@@ -292,10 +292,6 @@ def _as_present(found: list[Token], place: int) -> None:
     helped = told and any(t.head == place and t.dep in ("aux", "auxpass") for t in found)
     if told and not helped and token.dep != "acl":
         found[place] = replace(token, tag="VBP")
-    joined = token.dep == "conj" and token.tag == "NN" and place > 0 and found[place - 1].dep == "cc"
-    bare = joined and any(t.head == place and t.dep == "prep" for t in found)
-    if bare and found[token.head].tag == "VBP":
-        found[place] = replace(token, pos="VERB", tag="VBP")  # "live in Lyon but work in Geneva"
 
 
 def _subject_of_verb(found: list[Token], place: int) -> None:
@@ -334,7 +330,7 @@ def _real_verb(found: list[Token], place: int) -> None:
     token, noun = found[place], found[place].head
     helps = token.dep == "aux" and token.lemma not in _HELPERS and token.low not in _HELPERS
     named = token.dep == "compound" and token.pos == "VERB"
-    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place or len(token.low) < 2:
+    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place:
         return
     for i, other in enumerate(found):
         if other.head == noun and i != noun and (i < place or other.dep in ("punct", "prep", "cc", "conj")):

@@ -343,9 +343,9 @@ class _QuestionReader:
 
     def _opens_clause(self, i: int) -> bool:
         token = self.tokens[i]
-        if token.low in _AUX and token.tag != "POS":
+        if token.low in _AUX:
             return True
-        if token.tag in ("PRP", "TO", ".", ",", "DT") and token.low not in ("of",):
+        if token.tag in ("PRP", "TO", ".", ",", "DT"):
             return token.tag != "DT" or self.tokens[i - 1].low != "of"
         return token.tag in ("VBZ", "VBD", "VBP", "MD") or (
             token.tag == "NNP" and self.tokens[i - 1].tag in ("NN", "NNS")
