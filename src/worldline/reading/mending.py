@@ -92,7 +92,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     found = list(tokens)
     for place in range(len(found)):
         for mend in (
-            _as_be, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
+            _as_be, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
             _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
             _next_to, _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
@@ -149,6 +149,13 @@ def _as_be(found: list[Token], place: int) -> None:
 _RUN_ON = frozenset(
     {("i", "m"), *((who, "s") for who in ("he", "she", "it", "that", "there", "who", "what"))}
 )
+
+
+def _behind_particle(found: list[Token], place: int) -> None:
+    """ "wrote off the car": what stands behind a particle is the verb's own object."""
+    token = found[place]
+    if token.dep == "pobj" and found[token.head].dep == "prt":
+        found[place] = replace(token, dep="dobj", head=found[token.head].head)
 
 
 def _given_up(found: list[Token], place: int) -> None:
@@ -658,6 +665,8 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
         return 0, f"I {said}"
     if (place := _contracted(tokens)) is not None:
         return place, " is"
+    if (place := _behind_name(tokens)) is not None:
+        return place, f"will {tokens[place].lemma}"
     if _has_verb(tokens):
         return None
     for place, token in enumerate(tokens):
@@ -683,6 +692,24 @@ def _contracted(tokens: Sequence[Token]) -> int | None:
         if after.tag in ("DT", "PRP$") or (free and after.tag in ("JJ", "VBN", "VBG", "IN", "RB")):
             return place
     return None
+
+
+def _behind_name(tokens: Sequence[Token]) -> int | None:
+    """The verb of "Bo tunes pianos in Oslo", taken for the plural of a thing: no such verb follows a plural."""
+    for place, token in enumerate(tokens[1:], 1):
+        name, head = tokens[place - 1], tokens[token.head]
+        plural = token.tag in ("NNS", "NNPS") and token.text.islower() and token.lemma != token.low
+        named = (
+            name.pos == "PROPN" and name.text[:1].isupper() and name.dep == "compound" and name.head == place
+        )
+        against = head.tag == "VBZ" and token.dep == "nsubj"
+        if plural and named and (against or (token.dep == "ROOT" and not _has_finite(tokens))):
+            return place
+    return None
+
+
+def _has_finite(tokens: Sequence[Token]) -> bool:
+    return any(t.tag in ("VBZ", "VBD", "VBP", "MD") for t in tokens)
 
 
 def _has_verb(tokens: Sequence[Token]) -> bool:
