@@ -571,6 +571,7 @@ def test_words_that_may_mean_anything_mean_a_family_of_its_own_kind_of_thing(tex
         ("Lena stepped down as head of the orchestra.", "headed_by", "ends"),
         ("Milo was let go by Brandt & Co.", "works_at", "ends"),
         ("Nadia wrote off the van.", "drives", "ends"),
+        ("My sister doesn't work there any more.", "works_at", "ends"),
         ("Uncle Raf came home from hospital.", "stays_in", "ends"),
         ("The kettle is back from the repair shop.", "located_in", "ends"),
         ("Ines got promoted! She's head baker at the Corner Mill.", "works_as", "holds"),
@@ -593,6 +594,7 @@ def test_a_wording_of_several_words_falls_into_its_family(text: str, slot: str, 
         "I can host Fortnite evenings.",
         "Here's a picture of Bo.",
         "I will try the 3 of them.",
+        "PlumJam22 won't work any more.",
     ],
 )
 def test_what_anybody_might_say_is_not_kept_word_for_word(text: str) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from worldline.lexicon import lines
+from worldline.lexicon import ALIKE, KIND, asked_kinds, lines, tags_of, told
 from worldline.read.cues import ask
 from worldline.read.score import (
     EVIDENCE,
@@ -25,7 +25,6 @@ from worldline.read.score import (
 )
 from worldline.rules import describe as described
 from worldline.rules.describe import ASKS, MONEY, NAME, NUMBER, Described, describe
-from worldline.rules.kinds import ALIKE, KIND, asked_kinds, tags_of, told
 from worldline.text import words
 
 DAY = 86_400_000_000

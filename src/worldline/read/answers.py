@@ -38,8 +38,8 @@ from rapidfuzz.distance import Levenshtein
 from worldline.model import Density, Edge, Node
 from worldline.ports import View
 from worldline.read.candidates import Item, clause, is_left
+from worldline.read.closely import in_its_part, is_sound
 from worldline.read.cues import PlannedQuestion, Word, plain, read_question, same_idea
-from worldline.read.sound import in_its_part, is_sound
 from worldline.read.weighing import (
     FITS,
     Ground,

@@ -32,12 +32,11 @@ import msgspec
 from msgspec import Struct
 
 from worldline.dates import find_dates
-from worldline.lexicon import lines, text
+from worldline.lexicon import ALIKE, KIND, STANDING, asked_kinds, lines, of_kind, text, told
 from worldline.ports import Vectors, View
 from worldline.reading.claim import stem
 from worldline.reading.families import families
 from worldline.rules.describe import CLOCK, DATE, DURATION, MONEY, NAME, NUMBER, PERCENT, QUOTED, TIME
-from worldline.rules.kinds import ALIKE, KIND, STANDING, asked_kinds, of_kind, told
 from worldline.store import people, search
 from worldline.store.search import SearchGround
 from worldline.store.words import All, Either, Match, any_of

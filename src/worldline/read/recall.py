@@ -31,6 +31,7 @@ from msgspec.structs import replace
 from worldline.clock import NOW, Instant, When, instant, show
 from worldline.errors import NotFound
 from worldline.handle import Handle
+from worldline.lexicon import KIND
 from worldline.model import (
     Dated,
     Explanation,
@@ -73,7 +74,6 @@ from worldline.read.score import (
 )
 from worldline.rules.describe import TIME, Described, described_draft, role_in, standing
 from worldline.rules.happenings import causes, landmarks
-from worldline.rules.kinds import KIND
 from worldline.store import indexing, nights, search
 from worldline.store.held import require_identity, same_embedder
 from worldline.store.indexing import begun_by

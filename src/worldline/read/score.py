@@ -47,6 +47,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from worldline.lexicon import ALIKE
 from worldline.ports import CloseReading
 from worldline.read.cues import Asked, Course, derived, idioms, meeting
 from worldline.rules.describe import (
@@ -63,7 +64,6 @@ from worldline.rules.describe import (
     TIME,
     Described,
 )
-from worldline.rules.kinds import ALIKE
 from worldline.text import stop, tokens, words
 
 Column: TypeAlias = NDArray[np.float64]

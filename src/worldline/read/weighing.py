@@ -14,7 +14,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from worldline.lexicon import lines
+from worldline.lexicon import KIND, asked_kinds, lines, tags_of, told
 from worldline.lexicon import words as listed_words
 from worldline.read.candidates import (
     FIRST_PERSON,
@@ -32,7 +32,6 @@ from worldline.reading.claim import PLAN, stem
 from worldline.reading.families import families
 from worldline.reading.parser import parse
 from worldline.reading.questions import PLACE_NOUNS, Asks, Question, sorts_in
-from worldline.rules.kinds import KIND, asked_kinds, tags_of, told
 from worldline.text import fold, stop
 from worldline.text import tokens as words
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from worldline.dates.words import ANY_WEEKDAY, MONTH
 from worldline.lexicon import lines, words
-from worldline.reading.claim import CONTACT, PRICED, Claim, is_given_name, predicate_key
+from worldline.reading.claim import CONTACT, PRICED, Claim, predicate_key
 from worldline.reading.families import LINKING as PREPOSITIONS
 from worldline.reading.families import Family, families
 from worldline.text import stop
@@ -211,11 +211,6 @@ def _in_brackets(name: str, said: str, match: re.Match[str]) -> Claim | None:
     if (role := _ROLE_NAME.match(said)) and role["role"] in words("person_roles.txt"):
         found = _attribute(name, role["role"], role["name"], here)
         return found[0] if found else None
-    if is_given_name(name.split()[0]) and " " in name and all(w[:1].isupper() for w in said.split()):
-        works = families().all["works_at"]
-        return replace(
-            _claim(name, works.reads, works.name, said, "entity", here, works.holds), family=works.name
-        )
     return _being(name, said, here)
 
 
@@ -409,11 +404,6 @@ def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Cla
     """ "Assigned to: Selma" under a ticket: what was done to it, by whom or to whom."""
     said, prep = done["done"].lower(), done["prep"].lower()
     phrase = f"{'is' if prep == 'to' else 'was'} {said} {prep}"
-    for pattern in families().by_verb(f"be {said} {prep}"):
-        if (pattern.subject, pattern.behind) == ("S", "O") and not pattern.direct:
-            family = pattern.family
-            made = _claim(subject, phrase, family.name, value, "text", field, family.holds)
-            return replace(made, family=family.name, fixed=not family.changes)
     return _claim(subject, phrase, predicate_key(["be", said], prep), value, "text", field, "one")
 
 
@@ -423,7 +413,7 @@ def _parted(label: str, value: str, field: Field) -> list[Claim]:
     if not PREPOSITIONS.isdisjoint(said) or label.lower() in nouns or ", " in _first(value):
         return []
     for at in range(1, len(said)):
-        if (noun := " ".join(said[at:])) in nouns and (said[0][0].isupper() or len(said) > 2):
+        if (noun := " ".join(said[at:])) in nouns:
             return _attribute(" ".join(said[:at]).removesuffix("'s"), noun, _first(value), field)
     return []
 

@@ -422,8 +422,6 @@ class Matching(Whom):
         claim = self._with_family(claim, family, effect, clause, o)
         if (whose := self._of_its_own(claim, family, s)) is not None:
             return whose
-        if family.name == "works_as" and (role := self._role_of(claim, o)) is not None:
-            return role
         if family.name in _WHERE and not claim.key.startswith(WAS):
             claim = replace(claim, others=(*claim.others, PLACED))
         claim = replace(claim, replaces=self._given_up(clause, subject))
@@ -445,21 +443,6 @@ class Matching(Whom):
         return replace(
             claim, subject=owner, predicate=f"'s {self.tree.short(noun).text.lower()} {claim.predicate}", key=its.name,
             family=its.name, others=(), holds=its.holds, of_speaker=owner == self.talk.speaker,
-        )  # fmt: skip
-
-    def _role_of(self, claim: Claim, role: Noun) -> Claim | None:
-        """ "works as head of the clinic": whoever has a role of a thing that is named is what that thing has."""
-        if role.of is None or not (role.of.proper or role.of.owner or role.of.article == "the"):
-            return None
-        owner, said = self._holder(role)
-        named = [n.family for n in self.families.by_noun(said)] if owner and said else []
-        if not named or named[0].object != "person":
-            return None
-        whole = f"{said} {self._joined_by(role)}"
-        return replace(
-            claim, subject=owner, object=claim.subject, kind="entity", key=named[0].name, family=named[0].name,
-            holds=named[0].holds, fixed=not named[0].changes, of_speaker=owner == self.talk.speaker,
-            predicate=f"{{O}} {claim.predicate} {whole} {{S}}", matter=said,
         )  # fmt: skip
 
     def _is_named(self, family: Family, noun: Noun) -> bool:
@@ -680,7 +663,7 @@ class Matching(Whom):
     def _no_longer(self, clause: Clause, name: str) -> list[Claim]:
         """ "I don't work there any more": whatever the slot of the verb holds is over."""
         there = any(n.text.lower() == "there" for p in clause.parts for n in p.nouns)
-        if not clause.over or clause.used or (clause.parts and not there):
+        if not clause.over or clause.used or not there:
             return []
         for verb, patterns in self.families.patterns.items():
             if verb.rpartition(" ")[0] == clause.verb:

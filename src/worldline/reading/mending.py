@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from worldline.lexicon import words
 from worldline.reading.claim import is_given_name
-from worldline.reading.colours import coloured, painted
 from worldline.reading.families import PARTICLES, base_of, families, past, plural
-from worldline.reading.lists import TOWARDS, joined_object, listed, then_another
+from worldline.reading.hung import TOWARDS, coloured, joined_object, listed, painted, then_another
 from worldline.reading.parser import Token
 from worldline.text import stop
 
@@ -93,7 +92,7 @@ def _possible(tokens: Sequence[Token]) -> list[Token]:
     found = list(tokens)
     for place in range(len(found)):
         for mend in (
-            _as_be, _pronoun_is, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
+            _as_be, _behind_particle, _given_up, _voted_in, _went_live, _paid_whom, _marked_as,
             _up_to, _made_what, _as_noun, _as_present, _subject_of_verb, _real_verb, _of_verb, _of_place,
             _numbered, coloured, painted, _compound, _set_apart, joined_object, then_another, _picked_out,
             _next_to, _two_objects, _o_clock, _owner_by_role, _told_of, _with_me, _called_so,
@@ -150,30 +149,6 @@ def _as_be(found: list[Token], place: int) -> None:
 _RUN_ON = frozenset(
     {("i", "m"), *((who, "s") for who in ("he", "she", "it", "that", "there", "who", "what"))}
 )
-
-
-def _pronoun_is(found: list[Token], place: int) -> None:
-    """ "She's head chef": a pronoun in front of "'s" owns nothing, it is something."""
-    token = found[place]
-    who, noun = token.head, found[token.head].head
-    if (
-        token.dep != "case"
-        or (found[who].low, found[who].dep) not in _OWNERS
-        or place != who + 1
-        or noun < place
-    ):
-        return
-    above = place if found[noun].head == noun else found[noun].head
-    found[place] = replace(token, pos="AUX", tag="VBZ", lemma="be", dep=found[noun].dep, head=above)
-    found[who] = replace(found[who], dep="nsubj", head=place)
-    for at, other in enumerate(found):
-        if other.head == noun and at != noun and (other.dep in _OF_CLAUSES or at < who):
-            found[at] = replace(other, head=place)
-    found[noun] = replace(found[noun], dep="attr", head=place)
-
-
-_OWNERS = frozenset((who, "poss") for who in ("he", "she", "it", "that", "there", "i", "we", "they"))
-_OF_CLAUSES = frozenset("punct advmod npadvmod advcl cc conj intj neg".split())
 
 
 def _behind_particle(found: list[Token], place: int) -> None:
@@ -324,10 +299,6 @@ def _as_present(found: list[Token], place: int) -> None:
     helped = told and any(t.head == place and t.dep in ("aux", "auxpass") for t in found)
     if told and not helped and token.dep != "acl":
         found[place] = replace(token, tag="VBP")
-    joined = token.dep == "conj" and token.tag == "NN" and place > 0 and found[place - 1].dep == "cc"
-    bare = joined and any(t.head == place and t.dep == "prep" for t in found)
-    if bare and found[token.head].tag == "VBP":
-        found[place] = replace(token, pos="VERB", tag="VBP")  # "live in Lyon but work in Geneva"
 
 
 def _subject_of_verb(found: list[Token], place: int) -> None:
@@ -366,7 +337,7 @@ def _real_verb(found: list[Token], place: int) -> None:
     token, noun = found[place], found[place].head
     helps = token.dep == "aux" and token.lemma not in _HELPERS and token.low not in _HELPERS
     named = token.dep == "compound" and token.pos == "VERB"
-    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place or len(token.low) < 2:
+    if not (helps or named) or token.tag not in ("VBZ", "VBD") or noun <= place:
         return
     for i, other in enumerate(found):
         if other.head == noun and i != noun and (i < place or other.dep in ("punct", "prep", "cc", "conj")):
@@ -696,7 +667,7 @@ def as_verb(tokens: Sequence[Token], verbs: Collection[str]) -> tuple[int, str] 
         return place, " is"
     if (place := _behind_name(tokens)) is not None:
         return place, f"will {tokens[place].lemma}"
-    if _has_verb(tokens) and not _is_noun_and_clause(tokens):
+    if _has_verb(tokens):
         return None
     for place, token in enumerate(tokens):
         if not place:
@@ -743,18 +714,6 @@ def _has_finite(tokens: Sequence[Token]) -> bool:
 
 def _has_verb(tokens: Sequence[Token]) -> bool:
     return any(t.pos in ("VERB", "AUX") for t in tokens)
-
-
-def _is_noun_and_clause(tokens: Sequence[Token]) -> bool:
-    """ "Amaka's flight lands on Friday and she stays here": what is joined to a clause must be one."""
-    root = next((i for i, t in enumerate(tokens) if t.head == i), 0)
-    return tokens[root].tag == "NNS" and any(
-        t.head == root
-        and t.dep == "conj"
-        and t.pos == "VERB"
-        and any(s.head == i and s.dep == "nsubj" for s in tokens)
-        for i, t in enumerate(tokens)
-    )
 
 
 def _opening_verb(tokens: Sequence[Token], verbs: Collection[str]) -> str:

@@ -304,7 +304,7 @@ class _QuestionReader:
     def __init__(self, text: str, tokens: Sequence[Token], asked_at: datetime | None) -> None:
         self.text, self.tokens, self.asked_at = text, tokens, asked_at
         self.table: Families = families()
-        self.at = next((i for i, t in enumerate(tokens) if t.low in WH and not _relative(tokens, i)), -1)
+        self.at = next((i for i, t in enumerate(tokens) if t.low in WH), -1)
         self.head = self._phrase_end()
         """The place behind the words that ask."""
         self.aux = self._aux()
@@ -343,9 +343,9 @@ class _QuestionReader:
 
     def _opens_clause(self, i: int) -> bool:
         token = self.tokens[i]
-        if token.low in _AUX and token.tag != "POS":
+        if token.low in _AUX:
             return True
-        if token.tag in ("PRP", "TO", ".", ",", "DT") and token.low not in ("of",):
+        if token.tag in ("PRP", "TO", ".", ",", "DT"):
             return token.tag != "DT" or self.tokens[i - 1].low != "of"
         return token.tag in ("VBZ", "VBD", "VBP", "MD") or (
             token.tag == "NNP" and self.tokens[i - 1].tag in ("NN", "NNS")
@@ -755,13 +755,6 @@ _WEAK = frozenset(
 _CUT_OFF = frozenset("n't nt ca wo sha n’t".split())
 """What "can't" and "won't" are cut into: neither says anything of its own."""
 _LIGHT = frozenset("be do have get go make take will can".split())
-
-
-def _relative(tokens: Sequence[Token], i: int) -> bool:
-    """ "the sister who lives in …": asks nothing."""
-    return i > 1 and tokens[i].low in ("who", "which", "that", "whose", "when", "where") and (
-        tokens[i - 1].tag.startswith("NN") and any(t.low in _AUX | WH for t in tokens[:i])
-    )  # fmt: skip
 
 
 def _is_name(token: Token, at: int) -> bool:

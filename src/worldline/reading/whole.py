@@ -21,7 +21,7 @@ from worldline.reading.claim import Claim, predicate_key, stem
 from worldline.reading.clauses import FEELING, Clause
 from worldline.reading.families import plural
 from worldline.reading.matching import PLACED, PLACES
-from worldline.reading.occasions import Occasions
+from worldline.reading.names_and_days import Occasions
 from worldline.reading.parser import Noun, Token, Tree
 from worldline.reading.whom import IT, ME, NUMBER, THEY, YOU
 

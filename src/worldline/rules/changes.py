@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from worldline.lexicon import ALIKE, told
 from worldline.lexicon import words as listed
 from worldline.reading.claim import (
     PLAN,
@@ -31,7 +32,6 @@ from worldline.reading.claim import (
 )
 from worldline.reading.families import bare, families
 from worldline.reading.whom import FRESH
-from worldline.rules.kinds import ALIKE, told
 from worldline.rules.matter import (
     FEW,
     LIKELY,

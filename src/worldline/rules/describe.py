@@ -35,9 +35,9 @@ from msgspec.structs import replace
 from worldline import lexicon
 from worldline.clock import FOREVER, Instant, to_datetime
 from worldline.dates import find_dates
+from worldline.lexicon import STANDING, tags_of
 from worldline.model import Findable, NodeDraft
 from worldline.reading.claim import role_of, stem
-from worldline.rules.kinds import STANDING, tags_of
 from worldline.text import PASSAGE, indexed, passages, words, words_of_each
 
 # Described ============================================================================================

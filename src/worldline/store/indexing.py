@@ -18,11 +18,11 @@ import msgspec
 
 from worldline.clock import EARLIEST, FOREVER, Instant, Interval
 from worldline.hashing import edges_below, edges_between
+from worldline.lexicon import tags_of
 from worldline.model import EdgeDraft, EdgeType, Made, Metadata, NewEdges, NewNotes, NodeDraft, Op
 from worldline.ports import Row, Store, View
 from worldline.rules import handlers
 from worldline.rules.describe import APART, caption_of, described_draft, passages_of, role_in
-from worldline.rules.kinds import tags_of
 from worldline.store import held, packing, words
 from worldline.store.schema import COLUMNS, SILENT, WORDS_PER_NODE
 from worldline.store.view import LISTED, SqlView, json_text, listed, metadata_from

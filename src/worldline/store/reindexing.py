@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from worldline.clock import Interval
+from worldline.lexicon import STANDING
 from worldline.model import NodeDraft
 from worldline.ports import Row, Store, View
 from worldline.rules.describe import APART, INSTRUCTS, Described, role_in
-from worldline.rules.kinds import STANDING
 from worldline.store import counting, erasing, indexing, nights, packing, words
 from worldline.store.held import length_of, same_embedder
 from worldline.store.indexing import (

@@ -1,7 +1,11 @@
-"""Lists as they are written, where the parser tore them: "allergic to peanuts and shellfish", "hates squash and leeks".
+"""Lists and colours, where the parser hangs things on the wrong word or tears them from each other.
 
 Words that the parser never met are verbs or adjectives to it, and a thing behind "and" is then joined to something
-else. What stands behind an adjective's preposition or a verb, with nothing but things, commas and "and", is one list.
+else: "allergic to peanuts and shellfish", "hates squash and leeks". What stands behind an adjective's preposition or a
+verb, with nothing but things, commas and "and", is one list.
+
+Colours are nouns and adjectives alike, and stand in front of a name ("a grey Skoda") as well as behind a thing: what
+has a colour, and what is given one.
 """
 
 from __future__ import annotations
@@ -11,9 +15,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from worldline.lexicon import words
-from worldline.reading.families import families
+from worldline.reading.claim import stem
+from worldline.reading.families import families, members
 from worldline.reading.parser import Token
 from worldline.text import stop
+
+# Lists ================================================================================================
 
 TOWARDS = frozenset("allergic intolerant immune sensitive addicted vulnerable averse".split())
 """To what somebody is so is a thing, and nothing to be done."""
@@ -132,16 +139,11 @@ def _is_torn(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]]
         )
         hung = joined if at else token.dep == led and token.head == start
         thing = token.pos in ("NOUN", "PROPN") or (led == "dobj" and token.tag == "VBG")
-        inside = all(tokens[i].head in item or _is_shared(tokens, i) for i in item[:-1])
+        inside = all(tokens[i].head in item for i in item[:-1])
         doing = led == "dobj" and token.tag == "VBG"
         if not (shared or doing or (hung and thing and inside)):
             return True
     return False
-
-
-def _is_shared(tokens: Sequence[Token], place: int) -> bool:
-    """ "aspirin and house dust": taken for two sorts of dust."""
-    return tokens[place].dep == "conj" and tokens[tokens[place].head].dep in _INNER
 
 
 def _joined(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]], led: str) -> list[Token]:
@@ -152,8 +154,6 @@ def _joined(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]],
         (i for i in range(start - 1, -1, -1) if tokens[i].pos in ("VERB", "AUX")), start)  # fmt: skip
     if led == "pobj":
         found[start] = replace(tokens[start], pos="ADP", tag="IN", dep="prep", head=start - 1)
-        if tokens[start - 1].head in inside:
-            found[start - 1] = replace(tokens[start - 1], dep="acomp", head=verb)
     if tokens[verb].head in inside:
         found[verb] = replace(tokens[verb], dep="ROOT", head=verb)
     for i, token in enumerate(found):
@@ -173,3 +173,57 @@ def _joined(tokens: Sequence[Token], start: int, items: Sequence[Sequence[int]],
             found[i] = replace(tokens[i], dep=sort, head=before or last)
         before = last
     return found
+
+
+# Colours ==============================================================================================
+
+_COLOURING = frozenset("paint repaint dye spray respray".split())
+_HUNG = frozenset("amod advcl advmod dobj oprd acomp nmod xcomp".split())
+"""What the colour behind a thing is taken for."""
+
+
+def _is_colour(token: Token) -> bool:
+    return stem(token.low) in members(("colour", "color"))
+
+
+def coloured(found: list[Token], place: int) -> None:
+    """ "drives a grey Skoda Octavia": a colour in front of a name is the thing's, not the thing."""
+    token = found[place]
+    if token.pos != "NOUN":
+        return
+    behind = next((i for i, t in enumerate(found) if t.head == place and t.dep == "appos" and i > place), 0)
+    if not behind or found[behind].pos != "PROPN":
+        return
+    if not _is_colour(token) or any(t.text == "," for t in found[place:behind]):
+        return
+    found[behind] = replace(found[behind], dep=token.dep, head=token.head)
+    for at, other in enumerate(found):
+        if other.head == place and at != behind:
+            found[at] = replace(other, head=behind)
+    found[place] = replace(token, pos="ADJ", tag="JJ", dep="amod", head=behind)
+
+
+def painted(found: list[Token], place: int) -> None:
+    """ "painted the front door dark red": the thing, and what colour it is given."""
+    token = found[place]
+    if token.dep not in _HUNG:
+        return
+    shade = place - 1 if found[place - 1].low in _SHADES else place
+    thing, verb = shade - 1, next((i for i in range(place) if found[i].lemma in _COLOURING), place)
+    over = place + 1 == len(found) or found[place + 1].pos not in ("NOUN", "PROPN")
+    if not (verb < thing and over and _is_colour(token)):
+        return
+    if found[thing].pos not in ("NOUN", "PROPN") or found[thing].head not in (verb, place):
+        return
+    for at, other in enumerate(found):
+        if verb < at < shade and other.head == place:
+            found[at] = replace(other, head=thing)
+        elif at > place and other.head == place:
+            found[at] = replace(other, head=verb)
+    if shade < place:
+        found[shade] = replace(found[shade], pos="ADJ", tag="JJ", dep="amod", head=place)
+    found[thing] = replace(found[thing], dep="dobj", head=verb)
+    found[place] = replace(token, pos="NOUN", tag="NN", dep="oprd", head=verb)
+
+
+_SHADES = frozenset("dark light pale bright deep dusty navy sky royal pastel hot lime forest".split())
