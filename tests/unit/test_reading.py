@@ -448,6 +448,8 @@ Room 12: Anna Roth. | Anna Roth is in Room 12
 Late shift: Omar Sy. | Late shift is Omar Sy
 Flat 4. Term: 1 June 2024 to 31 May 2025. | Flat 4's term starts on 1 June 2024; Flat 4's term ends on 31 May 2025
 Corner Shop, 22/04/2024. Sage tea 4.50. Total 4.50 paid by card. | Sage tea is 4.50; Total is 4.50
+Route: Lund → Ystad | Route is Lund → Ystad
+Weight 71.2 kg. | Ana's weight is 71.2 kg
 Booking ref QX7: seat 12C, guest Kim Lund | Booking ref QX7's seat is 12C; Booking ref QX7's guest is Kim Lund
 """
 

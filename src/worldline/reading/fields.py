@@ -61,7 +61,7 @@ _PERSON = re.compile(
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
 _THING = re.compile(
     r"\s*(?:(?:Dr|Prof)\.? [A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
-    r"|(?!(?:On|In|At|Since|By|From|Last|Next|After|Before|Until|Week|Page)\b)(?=[^,]*(?:\d|[\"“]))[A-Z][\w'’-]*"
+    r"|(?!(?:On|In|At|Since|By|From|Last|Next|After|Before|Until|Week|Page)\b)(?=[^,]*[\d\"”][^,\s]*,)[A-Z][\w'’-]*"
     r"(?: (?!(?:is|are|was|were|has|had|costs?)\b)(?:no +)?(?:[\"“][^\"”,]+[\"”]|[\w#/-]+)){1,3})"
     r"(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
     r"[A-Za-z\d][^,:;]*?,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
@@ -116,7 +116,8 @@ def fields(text: str) -> tuple[str, list[Field]]:
             start = begin + text[begin:end].find(piece)
             value = _SENTENCE_END.split(match["value"], 1)[0].strip()
             stop = start + match.start("value") + len(value)
-            value = _ARROW.split(value, 1)[-1]
+            known = any(families().by_noun(word) for word in label.lower().split())
+            value = _ARROW.split(value)[-1] if known or _CHANGED.search(label) else value
             label = _CHANGED.sub("", label)
             found.append(Field(label, value, start, stop))
         elif piece and not found and not at:
@@ -264,6 +265,10 @@ def _measured(text: str) -> list[Claim]:
         kind, _, rest = match["what"].partition(" ")
         if rest[:1].islower() and kind.lower() in words("record_kinds.txt"):
             claims += _attribute(kind, rest, match["value"], here)
+        elif not claims and any(
+            n.family.subject == "person" for n in families().by_noun(match["what"].lower())
+        ):
+            return []  # "Weight 71 kg" is that of whoever says it
         else:
             claims.append(_claim(match["what"], "is", "|be", match["value"], "text", here, "one"))
     return claims
@@ -656,7 +661,7 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
         return [being]
     if _COUNTED.match(part):
         amount = len(part.split()) == 2 and (
-            part.split()[1].lower() in words("gauges.txt") or len(part.split()[1]) < 4
+            part.split()[1].lower() in words("gauges.txt") or (len(part.split()[1]) < 4 and part[:2] != "1 ")
         )
         if amount or PRICED.match(part):
             return [_claim(thing, "is", "|be", part, "text", field, "one")]
