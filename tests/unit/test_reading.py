@@ -348,6 +348,7 @@ Rosa sells honey. | Rosa sells honey
 My cousin teaches class 2B with Ms Olsen. | Ana's cousin teaches class 2B; Ana's cousin teaches class 2B with Ms Olsen
 I share a locker with Ben. | Ana shares locker with Ben
 I like coffee with milk. | Ana likes coffee with milk
+I run 8 km every Friday. | Ana runs 8 km
 """
 
 RECORDS = """

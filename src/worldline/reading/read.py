@@ -266,7 +266,14 @@ def _on_its_day(claim: Claim, days: Sequence[tuple[DateSpan, DateSpan]]) -> Clai
 
 
 _UNITS = frozenset("mg g kg ml mm cm km am pm".split())
-"""What no claim speaks of by itself: "Ramipril 5 mg stopped"."""
+
+
+def _is_amount(claim: Claim) -> bool:
+    """ "Ramipril 5 mg stopped" says nothing of 5 mg; "I run 5 km" tells who runs them."""
+    unit = claim.subject.lstrip("0123456789., ")
+    return unit in _UNITS and (unit == claim.subject or not claim.family)
+
+
 _SLIP = re.compile(
     r"(?<!\s)(?:\s*[,;–—-]+\s*|\s*(?:\.\.\.|…)\s*)(?i:(?:oh |ah |er |uh |um )?(?:no,? wait|wait,? no|no,? sorry"
     r"|sorry,? no|sorry|no|scratch that|or rather|i mean|i meant|make that|correction)[,:]? "
@@ -303,11 +310,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or any(s.unsure for s in stated)
     if bare is not None and not told and (not found or role_of(speaker) == "user"):
         found = [bare]
-    found = [
-        c
-        for c in found
-        if _REDACTED not in f"{c.subject} {c.object}" and c.subject.lstrip("0123456789., ") not in _UNITS
-    ]
+    found = [c for c in found if _REDACTED not in f"{c.subject} {c.object}" and not _is_amount(c)]
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
