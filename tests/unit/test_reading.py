@@ -451,6 +451,7 @@ Flat 4. Term: 1 June 2024 to 31 May 2025. | Flat 4's term starts on 1 June 2024;
 Corner Shop, 22/04/2024. Sage tea 4.50. Total 4.50 paid by card. | Sage tea is 4.50; Total is 4.50
 Route: Lund → Ystad | Route is Lund → Ystad
 Weight 71.2 kg. | Ana's weight is 71.2 kg
+Ticket #9 / Device: M5 / Issue: no light | Ticket #9's device is M5; Ticket #9's issue is no light
 Booking ref QX7: seat 12C, guest Kim Lund | Booking ref QX7's seat is 12C; Booking ref QX7's guest is Kim Lund
 """
 

@@ -32,7 +32,7 @@ _PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)??) (?P<name>[\w.-]+(?: [\w.-]+)
 _COUNTED = re.compile(r"^[-−]?[\d,.]+\s+(?:[a-z%°]|[A-Z]{2})")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(
-    r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<![Nn]o)(?<!Mrs)(?<!Prof)(?<!Fam)\.\s+(?=[A-Z])"
+    r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!Pt)(?<![Nn]o)(?<!Mrs)(?<!Prof)(?<!Fam)\.\s+(?=[A-Z])"
 )
 _SENTENCE = re.compile(
     r"(?:I|we|he|she|it|they|you|there)(?:['’]\w+)?\s"
@@ -226,6 +226,7 @@ def _noted(text: str, subject: str, found: list[Field]) -> list[Claim]:
         if (
             begin
             and 0 < len(said.split()) < 6
+            and " for " not in said
             and not any(f.begin < here.end and begin < f.end for f in found)
         ):
             said = said if said[1:2].isupper() else said[0].lower() + said[1:]
@@ -276,7 +277,7 @@ def _measured(text: str) -> list[Claim]:
 
 def _is_read_off(found: re.Match[str]) -> bool:
     said, unit = found["what"].lower().split(), (found["unit"] or "").strip().lower()
-    known = unit in words("gauges.txt") or len(unit) < 4 or not unit.isalpha()
+    known = unit in words("gauges.txt") or (len(unit) < 4 and unit not in stop()) or not unit.isalpha()
     odd = known if unit else re.search(r"\d[.,/]\d", found["value"])
     verb = said[0] in words("irregular_verbs.txt") or any(w in stop() or w.endswith("ed") for w in said)
     return bool(odd) and not verb and (not found["day"] or _DAY.fullmatch(found["day"]) is not None)
@@ -459,7 +460,7 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     thing, inner = _thing(label), _OF.match(label)
     if label.lower() in words("telling_labels.txt"):
         return []
-    if value.lower().startswith(("not ", "no ")) and " " not in label:
+    if value.lower().startswith("not ") and " " not in label:
         return []  # "Pets: not allowed" is no pet
     if span := _SPAN.fullmatch(value):
         return _from_to(f"{subject}'s {label.lower()}" if subject else label, span, field)

@@ -50,7 +50,7 @@ class Occasions(Naming):
         days = {i: span.text for i, span in self.days.items()} or weekly
         if (
             not days
-            or (self.talk.topic and self.talk.topic in self.tree.text)
+            or (self.talk.topic and (self.talk.topic in self.tree.text or days[min(days)][1:3].endswith(":")))
             or _ALOUD.search(self.tree.text)
             or any(t.pos in _SAYING for t in tokens)
         ):
