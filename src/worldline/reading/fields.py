@@ -150,6 +150,7 @@ def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
     if len(_SET.findall(text)) > 1:
         return _logged(text), "", ""
     heading, found = fields(text)
+    heading = "" if heading.lower() in words("record_kinds.txt") else heading  # "Pt. Ida Moss, 58"
     if not found:
         claims, subject = _measured(text), _headline(text)
         if claims or not subject:
