@@ -348,6 +348,7 @@ Rosa sells honey. | Rosa sells honey
 My cousin teaches class 2B with Ms Olsen. | Ana's cousin teaches class 2B; Ana's cousin teaches class 2B with Ms Olsen
 I share a locker with Ben. | Ana shares locker with Ben
 I like coffee with milk. | Ana likes coffee with milk
+I run 8 km every Friday. | Ana runs 8 km
 """
 
 RECORDS = """
@@ -402,7 +403,7 @@ Secretary Ellen Moss sold the piano. | Ellen Moss sold piano; Ellen Moss is secr
 Meter 5 replaced on 3 May. | Meter 5 replaced
 Gate 2 repaired on Monday by Ines. | Gate 2 repaired by Ines
 06:40 sluice 3 opened by Ines. | Sluice 3 was opened by Ines
-Machine: saw M4. Keeper: Omar Sy. Serviced: 3 May. | saw M4's keeper is Omar Sy; saw M4 was serviced
+Machine: saw M4. Keeper: Omar Sy. Serviced: 3 May. | saw M4's keeper is Omar Sy; saw M4 was serviced on 3 May
 Machine: lathe M4. Status: idle since Tuesday. | lathe M4's status is idle
 Chair since May 2019: Ilse Brandt. Deputy: Jon Falk. | Chair is Ilse Brandt; Deputy is Jon Falk
 Water temperature on Tuesday: 14.2 °C. | Water temperature is 14.2 °C
@@ -428,6 +429,30 @@ Bag 9, filled 3 May, ships 9 May, client Berg. | Bag 9 was filled on 3 May; Bag 
 Lathe B6, serial LM-22, bought 3 May, as new. | Lathe B6's serial is LM-22; Lathe B6 was bought on 3 May
 Guest 8, Yusuf Roe, joined May 2016, lapsed June 2023. | Guest 8 joined in May 2016; Guest 8 lapsed in June 2023
 Greenhouse 2: 24 °C, vents open. | Greenhouse 2 is 24 °C
+Pt: L. Berg. BP 131/84. Started ramipril 2 mg daily. | L. Berg's BP is 131/84; L. Berg started ramipril 2 mg daily
+Pt: L. Berg. Scan on 3 June. | L. Berg's scan is on 3 June
+Tank 3. Level 82 %. Cleaned on Monday. | Tank 3's level is 82 %; Tank 3 was cleaned on Monday
+Flat 9. Tenant Ines Moll. Rent 900 euros. | Flat 9's tenant is Ines Moll; Flat 9's rent is 900 euros
+Project Heron. Budget 90 euros. Lead: Kim Lund. | Project Heron's budget is 90 euros; Project Heron's lead is Kim Lund
+Owner of the mail gateway changed: Ana -> Ben | mail gateway's owner is Ben
+Gate code changed: 4411 -> 9020 | Gate code is 9020
+Sodium 138 mmol/L. Ferritin 80 ng/mL. | Sodium is 138 mmol/L; Ferritin is 80 ng/mL
+Bread 2.10, milk 1.15, total 3.25 | Bread is 2.10; milk is 1.15; total is 3.25
+Patient weight 5.1 kg, 3 May 2024. | Patient's weight is 5.1 kg
+07:00 WARN sensor-3 humidity=81% battery=3.1V | sensor-3's humidity is 81%; sensor-3's battery is 3.1V
+Order 88 / Client: Kim Lund / 3 lamps | Order 88 has 3 lamps; Order 88's client is Kim Lund
+Shed: 2 spades, 1 rake. | Shed has 2 spades; Shed has 1 rake
+Freezer: 2 loaves, 1 chicken. | Freezer has 2 loaves; Freezer has 1 chicken
+Ferry 3: Lund 9:10, Oxbow Pier 9:40. | Ferry 3 is at Lund at 9:10; Ferry 3 is at Oxbow Pier at 9:40
+Table 6: Anna, Mrs Bell. | Anna is at Table 6; Mrs Bell is at Table 6
+Room 12: Anna Roth. | Anna Roth is in Room 12
+Late shift: Omar Sy. | Late shift is Omar Sy
+Flat 4. Term: 1 June 2024 to 31 May 2025. | Flat 4's term starts on 1 June 2024; Flat 4's term ends on 31 May 2025
+Corner Shop, 22/04/2024. Sage tea 4.50. Total 4.50 paid by card. | Sage tea is 4.50; Total is 4.50
+Route: Lund → Ystad | Route is Lund → Ystad
+Weight 71.2 kg. | Ana's weight is 71.2 kg
+Ticket #9 / Device: M5 / Issue: no light | Ticket #9's device is M5; Ticket #9's issue is no light
+Booking ref QX7: seat 12C, guest Kim Lund | Booking ref QX7's seat is 12C; Booking ref QX7's guest is Kim Lund
 """
 
 NOTHING = """
@@ -508,6 +533,12 @@ You live in Oslo, don't you?
 Status: closed. Priority: low. Comment: will look later.
 Email: n/a. Address: n/a.
 Item 2: minutes of the last meeting.
+GET /api/users status=500 ms=12
+set timeout=30 retries=5
+Route 66. Great song.
+Room 4: Maths 09:00, Physics 10:00.
+Room 12: physics, chemistry.
+Metformin 10 mg stopped on Monday.
 Next steps: paint, sand, varnish.
 Ok.
 """
@@ -614,6 +645,13 @@ def test_record(text: str, wanted: list[str]) -> None:
     assert facts(read(text, "Ana", said_at=SAID)) == wanted
 
 
+@pytest.mark.parametrize("bar", [" / ", " | ", "; "])
+def test_what_stands_between_fields(bar: str) -> None:
+    """Bars and strokes part the fields of a record."""
+    said = bar.join(["Order 88", "Client: Kim Lund", "3 lamps"])
+    assert facts(read(said, "Ana", said_at=SAID)) == ["Order 88 has 3 lamps", "Order 88's client is Kim Lund"]
+
+
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
@@ -623,6 +661,9 @@ def test_record(text: str, wanted: list[str]) -> None:
         ("Result 4 May: Hawks Lund beat Torpedo Riga.", "2024-05-04", ""),
         ("[2024-02-11] – Lena repaired the pump.", "2024-02-11", ""),
         ("2024-04-29: Jonas read the gas meter.", "2024-04-29", ""),
+        ("Owner of the mail gateway changed: Ana -> Ben, effective 1 June.", "2024-06-01", ""),
+        ("Bike B7. Key 4411. Due 3 May.", "2025-05-03", ""),
+        ("Ticket #31 | Owner: Kim | Opened: 3 June", "2023-06-03", ""),
         ("Alarm installed 2015.", "2015-01-01", ""),
     ],
 )

@@ -9,6 +9,7 @@ field says something of itself: the tier is Gold. Sentences behind a label ("Dec
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,7 +32,7 @@ _PAIR = re.compile(r"^(?P<role>[a-z]+(?: [a-z]+)??) (?P<name>[\w.-]+(?: [\w.-]+)
 _COUNTED = re.compile(r"^[-−]?[\d,.]+\s+(?:[a-z%°]|[A-Z]{2})")
 _BRACKET = re.compile(r"\s*\(([^)]*)\)\s*$")
 _SENTENCE_END = re.compile(
-    r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!No)(?<!Mrs)(?<!Prof)(?<!Fam)\.\s+(?=[A-Z])"
+    r"(?<![A-Z])(?<!Mr)(?<!Ms)(?<!Dr)(?<!St)(?<!Pt)(?<![Nn]o)(?<!Mrs)(?<!Prof)(?<!Fam)\.\s+(?=[A-Z])"
 )
 _SENTENCE = re.compile(
     r"(?:I|we|he|she|it|they|you|there)(?:['’]\w+)?\s"
@@ -60,7 +61,7 @@ _PERSON = re.compile(
 """A person by name and age, and what else is noted of them: "Ms Ida Visser, 58, on metoprolol, ex-smoker"."""
 _THING = re.compile(
     r"\s*(?:(?:Dr|Prof)\.? [A-Z][\w'-]+(?: [A-Z][\w'-]+)*"
-    r"|(?!(?:On|In|At|Since|By|From|Last|Next|After|Before|Until|Week|Page)\b)(?=[^,]*(?:\d|[\"“]))[A-Z][\w'’-]*"
+    r"|(?!(?:On|In|At|Since|By|From|Last|Next|After|Before|Until|Week|Page)\b)(?=[^,]*[\d\"”][^,\s]*,)[A-Z][\w'’-]*"
     r"(?: (?!(?:is|are|was|were|has|had|costs?)\b)(?:no +)?(?:[\"“][^\"”,]+[\"”]|[\w#/-]+)){1,3})"
     r"(?P<comma>,) (?!and |but |so |which |who |the |our |my )"
     r"[A-Za-z\d][^,:;]*?,(?!.*\b(?:is|are|was|were|has|have|will|can|I)\b).+",
@@ -98,6 +99,11 @@ class Field(Struct, frozen=True):
         return found or [self]
 
 
+_ARROW = re.compile(r"(?<!^)\s*(?:->|→|=>)\s*")
+_CHANGED = re.compile(r"(?<=\w) (?:has |was )?(?:changed|change|updated?|moved)$")
+"""What was something else before: "Owner changed: Ana -> Ben"."""
+
+
 def fields(text: str) -> tuple[str, list[Field]]:
     """The heading and the fields of a record; none where the text is no record."""
     found: list[Field] = []
@@ -110,9 +116,12 @@ def fields(text: str) -> tuple[str, list[Field]]:
             start = begin + text[begin:end].find(piece)
             value = _SENTENCE_END.split(match["value"], 1)[0].strip()
             stop = start + match.start("value") + len(value)
+            known = any(families().by_noun(word) for word in label.lower().split())
+            value = _ARROW.split(value)[-1] if known or _CHANGED.search(label) else value
+            label = _CHANGED.sub("", label)
             found.append(Field(label, value, start, stop))
         elif piece and not found and not at:
-            heading = piece.rstrip(".:")
+            heading = _SENTENCE_END.split(piece, 1)[0].rstrip(".:")
     return heading, found
 
 
@@ -137,27 +146,142 @@ def _is_label(said: str) -> bool:
 
 def claims_of_fields(text: str) -> tuple[list[Claim], str, str]:
     """What a record says, the text that is left to be read, and whom it is about."""
-    text = _with_colon(text)
+    text = _with_colon(text.replace(" / ", " ; ") if text.count(" / ") > 1 and ":" in text else text)
+    if len(_SET.findall(text)) > 1:
+        return _logged(text), "", ""
     heading, found = fields(text)
+    heading = "" if heading.lower() in words("record_kinds.txt") else heading  # "Pt. Ida Moss, 58"
     if not found:
-        return [], text, ""
+        claims, subject = _measured(text), _headline(text)
+        if claims or not subject:
+            return claims, "" if claims else text, ""
+        claims = _noted(text, subject, found)
+        return claims, _without(text, {c.chars for c in claims}), subject
     subject, named = _subject(heading, found)
     if named and subject.lower() in _NOTHING:
         return [], "", ""
     claims = _more_of_it(subject, named) if named else []
+    claims += _noted(text, subject or _thing(found[0].label), found)
     claims += [claim for field in found if field is not named for claim in _claims(field, subject)]
     things = {_quoted(f) or _thing(f.label) for f in found}
     places = {c.chars for c in claims}
     places |= {(f.begin, f.start) for f in found if f.label.lower() in words("telling_labels.txt")}
     if named:
         places.add((named.begin, named.items()[0].end))
+    if heading == subject:
+        places.add((text.find(heading), text.find(heading) + len(heading)))
     for field in found:
         if _thing(field.label) or field is named:
             places.add((field.begin, field.start))
         text = _apart(text, field)
+    text = _without(text, places)
+    return claims, text, subject or (things.pop() if len(things) == 1 else "")
+
+
+def _without(text: str, places: Iterable[tuple[int, int]]) -> str:
     for begin, end in places:
         text = f"{text[:begin]}{' ' * (end - begin)}{text[end:]}"
-    return claims, text, subject or (things.pop() if len(things) == 1 else "")
+    return text
+
+
+_HEADLINE = re.compile(r"\s*(?P<name>[A-Z][^.:,\n]{1,30})\.\s+[A-Z]")
+
+
+def _headline(text: str) -> str:
+    """The thing that a first short sentence names, where the others have no subject: "Bay 4. Drain blocked."."""
+    head = _HEADLINE.match(text)
+    if not head or any(_SPEAKS.match(s.strip()) or _SENTENCE.match(s.strip()) for s in text.split(". ")):
+        return ""
+    name = head["name"].strip()
+    return name if head["name"] != name else _thing(name) if not name.split()[-1].islower() else ""
+
+
+_DAY = re.compile(
+    rf"(?:\w+,? )?(?:\d\d?(?:st|nd|rd|th)? )?{MONTH}(?: \d[\d, ]*)?|[\d/.-]{{4,10}}|{ANY_WEEKDAY}", re.I
+)
+_A_DAY = rf"(?:\d\d? )?{MONTH}(?: \d{{4}})?|\d[\d/.-]{{5,9}}"
+_SPAN = re.compile(rf"(?:from )?({_A_DAY}) ?(?:to|until|till|[–—-]) ?({_A_DAY})", re.I)
+_NOTE = re.compile(r"[^.;|\n]+(?:\.(?!\s)[^.;|\n]+)*")
+_OCCASION = re.compile(
+    r"(?P<what>(?:(?!\w+(?:ed|ing)\b|due\b)[A-Za-z]+ ){0,2}(?!\w+(?:ed|ing|s)\b|due\b|on\b)[A-Za-z]+) (?:on )?"
+    rf"(?P<day>\d\d? {MONTH}(?: \d{{4}})?)",
+    re.I,
+)
+_LEVEL = re.compile(r"\b\d{4}-\d\d-\d\d\S*|\b\d\d:\d\d\S*|\b(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR)\b:?")
+_SET = re.compile(r"(?<!\S)(?P<label>[A-Za-z][\w.-]*)=(?P<value>\"[^\"\n]+\"|[^\s,;]+)")
+_SHOP = re.compile(rf"[A-Z][^,\d]+, (?:{_DAY.pattern})")
+_READ_OFF = re.compile(
+    r"(?P<what>[^\W\d_][\w-]*(?: [a-z][\w-]*| [A-Z]+){0,2}) (?P<value>[-−]?[$€£]?\d[\d.,/]*(?<![.,])"
+    r"(?P<unit> ?(?!paid\b|[ap]m\b|h\b)(?:[a-zµ°][\w°/]*|%|°[CF]|[A-Z]{3}))?)"
+    r"(?: paid (?:by|in|with) \w+)?(?:,? (?:on )?(?P<day>\S.*))?"
+)
+
+
+def _noted(text: str, subject: str, found: list[Field]) -> list[Claim]:
+    """What the short pieces between and behind the fields say of the thing: "BP 148/92", "unit price 0.38"."""
+    claims = list[Claim]()
+    for piece in _NOTE.finditer(text) if subject else ():
+        said = piece.group().strip()
+        begin = piece.start() + piece.group().find(said)
+        here = Field("", said, begin, begin + len(said))
+        if (
+            begin
+            and 0 < len(said.split()) < 6
+            and " for " not in said
+            and not any(f.begin < here.end and begin < f.end for f in found)
+        ):
+            said = said if said[1:2].isupper() else said[0].lower() + said[1:]
+            if on := _OCCASION.fullmatch(said):
+                whose = f"{subject}'s {on['what']}"
+                claims.append(_claim(whose, "is on", "scheduled_for", on["day"], "date", here, "one"))
+            else:
+                claims += _of_a_thing(subject, here, said)
+    return claims
+
+
+def _logged(text: str) -> list[Claim]:
+    """The pairs behind the name of what logs them: "sensor-3 temp=61C load=0.7"."""
+    claims = list[Claim]()
+    for line in re.finditer(r"[^\n]+", text):
+        pairs = list(_SET.finditer(line.group()))
+        name = " ".join(_LEVEL.sub(" ", line.group()[: pairs[0].start()]).split()) if pairs else ""
+        if not _named(name) or re.search(r"[^\w -]", name) or len(name.split()) > 3:
+            continue
+        for pair in pairs:
+            field = Field(pair["label"].replace("_", " "), pair["value"].strip('"'), *pair.span())
+            field = replace(field, begin=field.begin + line.start(), end=field.end + line.start())
+            claims += _attribute(name, field.label, field.value, field)
+    return claims
+
+
+def _measured(text: str) -> list[Claim]:
+    """A note of nothing but what was read off: "LDL 3.1 mmol/L. Ferritin 80 ng/mL."."""
+    claims = list[Claim]()
+    for piece in re.finditer(r"(?:[^.,;\n]|[.,](?=\d))+(?:, (?=\d)[^.;\n]+)?", text):
+        said = piece.group().strip()
+        if not said or (not piece.start() and _SHOP.fullmatch(said)):
+            continue
+        match, here = _READ_OFF.fullmatch(said), Field("", said, piece.start(), piece.end())
+        if not match or not _is_read_off(match):
+            return []
+        kind, _, rest = match["what"].partition(" ")
+        if rest[:1].islower() and kind.lower() in words("record_kinds.txt"):
+            claims += _attribute(kind, rest, match["value"], here)
+        elif not claims and any(
+            n.family.subject == "person" for n in families().by_noun(match["what"].lower())
+        ):
+            return []  # "Weight 71 kg" is that of whoever says it
+        else:
+            claims.append(_claim(match["what"], "is", "|be", match["value"], "text", here, "one"))
+    return claims
+
+
+def _is_read_off(found: re.Match[str]) -> bool:
+    said, unit = found["what"].lower().split(), (found["unit"] or "").strip().lower()
+    known = unit in words("gauges.txt") or (len(unit) < 4 and unit not in stop()) or not unit.isalpha()
+    odd = known if unit else re.search(r"\d[.,/]\d", found["value"])
+    verb = said[0] in words("irregular_verbs.txt") or any(w in stop() or w.endswith("ed") for w in said)
+    return bool(odd) and not verb and (not found["day"] or _DAY.fullmatch(found["day"]) is not None)
 
 
 def _quoted(field: Field) -> str:
@@ -282,12 +406,9 @@ def _about(said: str) -> str:
     for at, word in enumerate(said.lower().split()[:3]):
         if word in words("occasions.txt"):
             about = said.split()[at + 1 :]
-            about = about[1:] if about and about[0] in _BEHIND_OCCASIONS else about
+            about = about[1:] if about and about[0] in PREPOSITIONS else about
             return _unbracketed(" ".join(about))[0].removeprefix("the ")
     return ""
-
-
-_BEHIND_OCCASIONS = frozenset("with from to at for of in on by".split())
 
 
 def _thing(label: str) -> str:
@@ -314,7 +435,9 @@ _NO_THING = re.compile(
     re.I,
 )
 """Days and places in a list, which are no things."""
-_ROLE_OF = re.compile(r"(?P<role>[A-Z]?[a-z]+(?: [a-z]+)?) (?P<thing>[a-z]+ (?=\w*\d)\w+)")
+_ROLE_OF = re.compile(
+    r"(?P<role>[A-Z]?[a-z]+(?: [a-z]+)?) (?P<thing>(?!(?:ref|no|nr|id|number|code)\b)[a-z]+ (?=\w*\d)\w+)"
+)
 """Whose or what's: "Tenant flat 2b", "Driver truck 14"."""
 _TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? [A-Z].*")
 
@@ -333,6 +456,10 @@ def _claims(field: Field, subject: str) -> list[Claim]:
     thing, inner = _thing(label), _OF.match(label)
     if label.lower() in words("telling_labels.txt"):
         return []
+    if value.lower().startswith("not ") and " " not in label:
+        return []  # "Pets: not allowed" is no pet
+    if span := _SPAN.fullmatch(value):
+        return _from_to(f"{subject}'s {label.lower()}" if subject else label, span, field)
     if PRICED.match(value) and not subject and len(label.split()) > 1:
         return _listed(label, field)
     if inner and any(w[0].isupper() for w in inner["noun"].split()[1:]) and not subject:
@@ -342,25 +469,25 @@ def _claims(field: Field, subject: str) -> list[Claim]:
         return _attribute(inner["thing"], inner["noun"], value, field) if known else []
     if label.endswith("ed") and value.startswith(subject or "?"):
         return _itself(label, value, field)
-    if subject and label.endswith("ed") and _DAY.fullmatch(value) and not table.by_noun(label.lower()):
-        return [_claim(subject, "was", predicate_key([label], ""), label.lower(), "text", field, "many")]
+    on = _DATED.fullmatch(f"{label} {value}") if subject and not table.by_noun(label.lower()) else None
+    if on:
+        return [_on_day(subject, on, field)]
     if subject and (done := _DONE.fullmatch(label)):
         return [_done_by(subject, done, _unbracketed(value)[0], field)]
     if thing and thing != label and (of := _ROLE_OF.fullmatch(label)):
         return _attribute(thing, of["role"], value, field)
-    if not subject and not thing and _has_name(label) and not table.by_noun(label.lower()):
+    held = label.lower().split()[-1] in words("holders.txt") and _COUNTED.match(value)
+    if not subject and not thing and (held or _has_name(label)) and not table.by_noun(label.lower()):
         thing = label
     if thing:
-        rest = [] if thing == subject else _parted(label, value, field) or _itself(label, value, field)
+        alone = thing != subject and len(field.items()) == 1
+        rest = _parted(label, value, field) or _itself(label, value, field) if alone else []
         return _listed(thing, field) or rest
     if subject:
         return _attribute(subject, label, value, field)
     return _parted(label, value, field) or _itself(label, value, field)
 
 
-_DAY = re.compile(
-    rf"(?:\w+,? )?(?:\d\d?(?:st|nd|rd|th)? )?{MONTH}(?: \d[\d, ]*)?|[\d/.-]{{4,10}}|{ANY_WEEKDAY}", re.I
-)
 _DATED = re.compile(
     r"(?P<what>(?:valid|runs|running|open|lasts) (?:until|till|to|from)|next due|due"
     rf"|[a-z]{{2,}}(?:s|ed|en|wn|id|ent|ught|pt|ld|lt))(?: on| by)? (?P<day>{_DAY.pattern})",
@@ -369,11 +496,15 @@ _DATED = re.compile(
 """ "due 15 December", "renewed on 1 May", "valid until 2027-05-01"."""
 
 
+def _from_to(thing: str, span: re.Match[str], field: Field) -> list[Claim]:
+    """ "Term: 1 May 2025 to 30 April 2026"."""
+    told = [
+        _DATED.fullmatch(f"{verb} {day}") for verb, day in zip(("starts", "ends"), span.groups(), strict=True)
+    ]
+    return [_on_day(thing, day, field) for day in told if day]
+
+
 _NUMBERED_DAY = re.compile(r"\b\d\d?(?:st|nd|rd|th)?\b|\d{4}-\d\d-\d\d|" + ANY_WEEKDAY, re.I)
-_BY_ITSELF = frozenset(
-    "joined lapsed expired started ended began died left retired moved arrived departed closed".split()
-)
-"""What nobody does with a thing, or a thing does as well."""
 
 
 def _on_day(thing: str, said: re.Match[str], field: Field) -> Claim:
@@ -386,7 +517,7 @@ def _on_day(thing: str, said: re.Match[str], field: Field) -> Claim:
         done = what not in ("due", "next") and not what.endswith("s")
         what = said["what"].lower()
         on = "on" if _NUMBERED_DAY.search(said["day"]) else "in"
-        itself = not done or what in _BY_ITSELF
+        itself = not done or what in words("by_itself.txt")
         phrase = f"is {what}" if "due" in what else f"{what} {on}" if itself else f"was {what} {on}"
         prep, holds = "on", "many" if done else "one"
     claim = _claim(
@@ -410,7 +541,12 @@ def _done_by(subject: str, done: re.Match[str], value: str, field: Field) -> Cla
 def _parted(label: str, value: str, field: Field) -> list[Claim]:
     """ "Lantern migration deadline": the thing, and the noun for what it has."""
     said, nouns = label.split(), families().nouns
-    if not PREPOSITIONS.isdisjoint(said) or label.lower() in nouns or ", " in _first(value):
+    if (
+        said[0].lower() in words("which_one.txt")
+        or not PREPOSITIONS.isdisjoint(said)
+        or label.lower() in nouns
+        or ", " in _first(value)
+    ):
         return []
     for at in range(1, len(said)):
         if (noun := " ".join(said[at:])) in nouns:
@@ -470,12 +606,34 @@ def _listed(thing: str, field: Field) -> list[Claim]:
     first, *more = field.items()
     if name := _quoted(field):
         return [claim for part in more for claim in _of_a_thing(name, part)]
+    if placed := _at_places(thing, [first, *more]):
+        return placed
     found, counted = list[Claim](), ""
     for part in (first, *more):
         some = _SOME.fullmatch(part.value)
         found += _of_a_thing(thing, part, f"{part.value} {counted}" if some and counted else "")
         counted = part.value.partition(" ")[2] if _COUNTED.match(part.value) and not some else counted
     return found
+
+
+_STOP = re.compile(r"(?P<place>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*),? (?P<time>\d\d?[:.]\d\d)")
+_PERSONS = re.compile(r"(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’.-]+){0,2}")
+_LINES = frozenset("bus train tram ferry boat coach shuttle line route".split())
+_SEATS = {"table": "at", "desk": "at", "room": "in", "cabin": "in", "tent": "in", "group": "in", "team": "in"}
+
+
+def _at_places(thing: str, parts: list[Field]) -> list[Claim]:
+    """When a line calls where, and who sits at a table: "Bus 41: Lund 08:05, Ystad 08:20"; "Table 5: Mia, Tom"."""
+    kind, found = thing.lower().split()[0], list[Claim]()
+    prep = "at" if kind in _LINES and len(parts) > 1 else "" if thing[-1].islower() else _SEATS.get(kind, "")
+    named = any(is_given_name(word) for part in parts for word in part.value.split()[:1])
+    for part in parts if prep else ():
+        key, who = predicate_key(["be"], prep), _unbracketed(part.value)[0].strip()
+        if kind in _LINES and (stop := _STOP.fullmatch(part.value)):
+            found.append(_claim(thing, f"is at {stop['place']} at", key, stop["time"], "text", part, "many"))
+        elif kind not in _LINES and named and _PERSONS.fullmatch(who):
+            found.append(_claim(who, f"is {prep}", key, thing, "text", part, "many"))
+    return found if len(found) == len(parts) else []
 
 
 _SOME = re.compile(r"\d+ (?:\w+ed|broken|missing|absent|empty|full|open|free|sick|late|new)")
@@ -490,11 +648,12 @@ def _of_a_thing(thing: str, field: Field, said: str = "") -> list[Claim]:
     role = _ROLE_NAME.match(part)
     if (age := _YEARS.fullmatch(part)) and (not part.isdigit() or len(part) == 2):
         return [replace(_claim(thing, "is", "age", age["n"], "text", field, "one"), family="age")]
-    if (state := _state(thing, part, field) or _being(thing, part, field)) is not None:
-        return [state]
+    being = _state(thing, part, field) or (None if _COUNTED.match(part) else _being(thing, part, field))
+    if being is not None:
+        return [being]
     if _COUNTED.match(part):
         amount = len(part.split()) == 2 and (
-            part.split()[1].lower() in words("gauges.txt") or len(part.split()[1]) < 4
+            part.split()[1].lower() in words("gauges.txt") or (len(part.split()[1]) < 4 and part[:2] != "1 ")
         )
         if amount or PRICED.match(part):
             return [_claim(thing, "is", "|be", part, "text", field, "one")]
@@ -519,13 +678,15 @@ def _is_role(said: str, value: str) -> bool:
     """Whether what stands in front of a name or number says what that is to the thing."""
     if families().by_noun(said) or said in words("person_roles.txt"):
         return not re.search(r"\s[a-z]{3,}", value)
+    if PRICED.fullmatch(value):
+        value = value.split()[0]
     plain = said.isalpha() and said not in stop() and not said.endswith(("ed", "ing"))
     return (
         plain and said not in words("irregular_verbs.txt") and not re.search(rf"\s[a-z]{{3,}}|{_WHEN}", value)
     )
 
 
-_WHEN = rf"^\d{{1,2}}[:.]\d\d|^\d{{4}}-\d\d|\b{MONTH}"
+_WHEN = rf"^\d{{1,2}}[:.]\d\d|^\d{{4}}-\d\d\b|\b{MONTH}"
 """A day or a time of day, which is no value of a noun that nobody knows: "departs 14:05", "paid 3 June"."""
 
 
@@ -557,7 +718,7 @@ def _things() -> frozenset[str]:
 
 
 _SINCE = re.compile(
-    r"\s+(?:since|from|as of|until|till)\s+"
+    r",?\s+(?:since|(?:effective )?from|as of|effective|until|till)\s+"
     rf"(?:(?:\w+ )?[\w/.-]*\d.*|(?:last |next )?(?:{MONTH}|{ANY_WEEKDAY})|yesterday)$"
     r"|\s+at\s+\d\d?[:.]\d\d$",
     re.I,
@@ -614,22 +775,10 @@ _ROLE = re.compile(
 def _one(subject: str, noun: str, value: str, family: Family | None, field: Field, several: bool) -> Claim:
     named, phrase = value[:1].isupper(), "is due" if noun == "due" else f"'s {noun} is"
     if family is None:
-        return _claim(
-            subject,
-            phrase,
-            predicate_key(noun.split(), "of"),
-            value,
-            "entity" if named else "text",
-            field,
-            "one",
-        )
-    kind = (
-        "date"
-        if family.object == "date"
-        else "entity"
-        if named and family.object in ("person", "place", "organisation")
-        else "text"
-    )
+        kind = "entity" if named else "text"
+        return _claim(subject, phrase, predicate_key(noun.split(), "of"), value, kind, field, "one")
+    whom = named and family.object in ("person", "place", "organisation")
+    kind = "date" if family.object == "date" else "entity" if whom else "text"
     made = _claim(subject, phrase, family.name, value, kind, field, "many" if several else family.holds)
     return replace(made, family=family.name, fixed=not family.changes)
 

@@ -133,7 +133,7 @@ class Occasions(Naming):
         days = {i: span.text for i, span in self.days.items()} or weekly
         if (
             not days
-            or self.talk.topic
+            or (self.talk.topic and (self.talk.topic in self.tree.text or days[min(days)][1:3].endswith(":")))
             or _ALOUD.search(self.tree.text)
             or any(t.pos in _SAYING for t in tokens)
         ):
@@ -155,6 +155,7 @@ class Occasions(Naming):
         be = "are" if self.tree.tokens[noun.at].tag == "NNS" else "is"
         who = self._is_human(noun) or noun.lemma.lower() in words("professions.txt")
         kept = f"{said.lower()} appointment" if who and is_somebody(self.talk.speaker) else ""
+        kept = "" if self.talk.topic else kept
         family = _WEEKLY if weekly else _DAY
         if kept and family == _DAY:
             claim = replace(
@@ -163,6 +164,8 @@ class Occasions(Naming):
             said = f"{self.talk.speaker}'s {kept}"
         else:
             kind = "date" if family == _DAY else "text"
+            if self.talk.topic:  # "Class 3B. Teacher Ms Moss. Trip to Lund on 3 June."
+                said = f"{self.talk.topic}'s {said if said[1:2].isupper() else said[0].lower() + said[1:]}"
             claim = replace(self._claim(said, f"{be} on", family, day, kind, None), family=family)
         span = next((s for s in self.said.dates("future") if day in s.text), None)
         if span is not None:

@@ -43,7 +43,7 @@ _RUNS = re.compile(r"([^\w\s])\1{3,}|(?:([^\w\s]) ?){8,}")
 """Signs without end, which say nothing."""
 
 
-_NUMBERED = re.compile(r"\b(?P<no>[Nn]o)\.(?= ?[A-Z]{0,3}\d)")
+_NUMBERED = re.compile(r"\b(?P<no>[Nn]o)\.(?= ?[A-Z]{0,3}-?\d)")
 """The point of "no. 5", which ends no sentence."""
 _EMOJI = re.compile(
     "(?<=[\\w)!?.])\\s?[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+(?=\\s*(?:$|\\n|[A-Z]))"
@@ -265,6 +265,15 @@ def _on_its_day(claim: Claim, days: Sequence[tuple[DateSpan, DateSpan]]) -> Clai
     return claim
 
 
+_UNITS = frozenset("mg g kg ml mm cm km am pm".split())
+
+
+def _is_amount(claim: Claim) -> bool:
+    """ "Ramipril 5 mg stopped" says nothing of 5 mg; "I run 5 km" tells who runs them."""
+    unit = claim.subject.lstrip("0123456789., ")
+    return unit in _UNITS and (unit == claim.subject or not claim.family)
+
+
 _SLIP = re.compile(
     r"(?<!\s)(?:\s*[,;–—-]+\s*|\s*(?:\.\.\.|…)\s*)(?i:(?:oh |ah |er |uh |um )?(?:no,? wait|wait,? no|no,? sorry"
     r"|sorry,? no|sorry|no|scratch that|or rather|i mean|i meant|make that|correction)[,:]? "
@@ -301,7 +310,7 @@ def _read(half: _HalfRead, trees: Sequence[list[list[Token]]], rank: Rank) -> Re
     told = any(c.effect != "holds" or c.negated or c.cue for c in found) or any(s.unsure for s in stated)
     if bare is not None and not told and (not found or role_of(speaker) == "user"):
         found = [bare]
-    found = [c for c in found if _REDACTED not in f"{c.subject} {c.object}"]
+    found = [c for c in found if _REDACTED not in f"{c.subject} {c.object}" and not _is_amount(c)]
     if corrects:
         found = [c for c in found if c.key not in _SAID] if not body.lstrip().startswith("*") else []
     cue: Cue = "correction" if corrects else ""
@@ -424,7 +433,7 @@ def _fragment(text: str) -> str:
 # Records ----------------------------------------------------------------------------------------------
 
 
-_MAY_BE_RECORD = re.compile(r"[:=]|\A[^,\n]{3,60}, (?:aged? )?\d|\A[^,\n]*[\d\"”][^,\n ]*,[^,]+,")
+_MAY_BE_RECORD = re.compile(r"[:=\d]|\A[^,\n]*”[^,\n ]*,[^,]+,")
 
 
 def _record(text: str, said_at: datetime | None) -> tuple[list[Claim], str, str]:
@@ -500,13 +509,11 @@ def _dated_record(claim: Claim, text: str, said_at: datetime | None) -> Claim:
     if claim.kind in ("date", "text") and (spans := find_dates(claim.object, said_at, tense=tense)):
         return replace(claim, valid_from=spans[0].start, precision=spans[0].precision, kind="date")
     said = text[slice(*claim.chars)]
-    said = said.replace(": ", " in ") if claim.predicate == "was" else said
+    said = said.replace(" changed: ", " change:  ")  # the day of a change may lie ahead
     for span in find_dates(said, said_at):
         if span.role == "end" or span.role == "range":
             claim = replace(claim, valid_to=span.end)
-        own = (
-            claim.predicate == "was" or ": " in said[span.chars[1] :]
-        )  # "Founded: 1987", "Level on 3 May: 3 m"
+        own = ": " in said[span.chars[1] :]  # "Level on 3 May: 3 m"
         if span.role in ("start", "range") or own or _TAKEN.search(said[: span.chars[0]]):
             claim = replace(
                 claim, valid_from=span.start, precision=span.precision, begins=span.role == "start"
