@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from worldline.dates.words import ANY_WEEKDAY, MONTH
 from worldline.lexicon import lines, words
-from worldline.reading.claim import CONTACT, PRICED, Claim, predicate_key
+from worldline.reading.claim import CONTACT, PRICED, Claim, is_given_name, predicate_key
 from worldline.reading.families import LINKING as PREPOSITIONS
 from worldline.reading.families import Family, families
 from worldline.text import stop
