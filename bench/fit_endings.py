@@ -6,10 +6,11 @@
 
 Texts: the little histories and long stories of `bench/texts`, and with `--talk` three conversations of a LoCoMo file,
 in which next to nothing ends. Each is told to a store; wherever a message meets held facts, it is read beside each as
-the fact reads and beside the words that it was drawn from. Pairs of whole messages are added: what a change overtakes
-or a slip was, what only sounds like it, and what two people say. For each of over, wrong and at odds a logistic fit
-gives three directions of the layer's space (pair, fact, message); a second weighs a few measures of the message beside
-it. A quarter of an hour; progress on the standard error.
+the fact reads and beside the words that it was drawn from; so are messages of small memories that have nothing to do
+with each other. Pairs of whole messages are added: what a change overtakes or a slip was, what only sounds like it, and
+what two people say. For each of over, wrong and at odds a logistic fit gives three directions of the layer's space
+(pair, fact, message); a second weighs a few measures of the message beside it. A quarter of an hour; progress on the
+standard error.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from worldline import Config, Memory
 from worldline.clock import instant
 from worldline.plugins import Closer, open_closeness
 from worldline.read.cues import is_everyday
+from worldline.reading.claim import content_stems
+from worldline.reading.read import ToRead, read_all
 from worldline.rules import changes, matter
+from worldline.rules.slots import sentence
 from worldline.text import tokens
 from worldline.write import reconcile
 
@@ -43,7 +47,9 @@ NEAREST = 3
 """Of the facts near a message of a long story so many are read beside it."""
 EVERYTHING = 9.0
 """So surely may a reading tell here that a fact is over, so that every fact near a message is read."""
-RIDGE, LONG_TALK = 100.0, 0.5
+LONG_TALK = 0.5
+MEMORIES, UNRELATED = 60, 3
+"""Of so many small memories of a hand, so many pairs of messages each that have nothing to do with each other."""
 NAMES = "Ana Bo Marek Ilse Priya Tom Fatou Hana Jonas Rosa Omar Greta".split()
 """Who speaks, where somebody goes on and is read as if two did."""
 VOICES = 3.0
@@ -236,6 +242,24 @@ def _label(item: Said, now: Any, then: Any, fact: str) -> str | None:
     return "none"
 
 
+def unrelated(reader: Closer, hand: str, path: Path, rng: random.Random) -> Iterator[Pair]:
+    """Messages of small memories beside facts of earlier ones with which they share no word: none of them is over."""
+    memories = [said for said, _ in hands.memories(path)]
+    for said in rng.sample(memories, min(MEMORIES, len(memories))):
+        readings = read_all([ToRead(text, who) for who, text in said])
+        near = [
+            (i, j) for j in range(len(said)) for i in range(max(0, j - 3), j)
+            if said[i][0] == said[j][0] and readings[i].claims
+            and content_stems(said[i][1]).isdisjoint(content_stems(said[j][1]))
+        ]  # fmt: skip
+        for i, j in rng.sample(near, min(UNRELATED, len(near))):
+            claim, text = rng.choice(readings[i].claims), said[j][1]
+            told = max(matter.told_in(readings[j], text), key=matter.odds)
+            ways = [sentence(claim.subject, claim.predicate, claim.object), said[i][1]]
+            measures = matter.measures(told), matter.measures_of_slip(told)
+            yield Pair(hand, beside(reader, ways, told.text), "none", 1.0, *measures)
+
+
 # Fitting ------------------------------------------------------------------------------------------------
 
 
@@ -260,11 +284,13 @@ class Task(NamedTuple):
     yes: Callable[[Pair], bool]
     counts: Callable[[Pair], bool]
     more: float = 1.0
+    ridge: float = 100.0
 
 
 TASKS = (
     # a slip is over as well, but of a fact of a little history it is not asked here
-    Task("over", lambda p: p.what in ("over", "wrong"), lambda p: not p.voices and (p.what != "wrong" or not p.slip)),
+    Task("over", lambda p: p.what in ("over", "wrong"), lambda p: not p.voices and (p.what != "wrong" or not p.slip),
+         ridge=30.0),
     Task("wrong", lambda p: p.what == "wrong", lambda p: not p.voices),
     Task("odds", lambda p: p.what == "odds", lambda p: p.voices, 8.0),
 )  # fmt: skip
@@ -279,7 +305,7 @@ def directions(task: Task, pairs: Sequence[Pair]) -> Array:
     told = [(task.yes(pair), pair.weight) for pair in pairs for _ in pair.seen]
     y = np.array([float(yes) for yes, _ in told])
     weight = np.array([weight * (task.more if yes else 1.0) for yes, weight in told])
-    b = logistic(np.hstack([ones, (x - mean) / spread]), y, weight, RIDGE)
+    b = logistic(np.hstack([ones, (x - mean) / spread]), y, weight, task.ridge)
     return np.concatenate([[b[0] - (mean * b[1:] / spread).sum()], b[1:] / spread])
 
 
@@ -457,6 +483,8 @@ def _pairs(
     matter.PRESUMED = matter.SURELY_READ = EVERYTHING
     for hand, items in {**little, **long, **spoken}.items():
         yield from with_facts(reader, hand, items, recorder)
+    for hand, path in hands.hands("questions").items():
+        yield from unrelated(reader, hand, path, rng)
     for hand, items in little.items():
         yield from two_messages(reader, hand, (pair for item in items for pair in of_history(item)))
         told = (pair for item in items for pair in disagreeing(item))
