@@ -146,14 +146,14 @@ def kind_of(said: str, kind: str) -> str:
 
 
 OVER: Mapping[str, float] = {
-    "always": -2.7,
-    "words of change": 0.26,
-    "speaks of change": 1.11,
-    "brief": 0.97,
-    "reading": 0.79,
+    "always": -2.46,
+    "words of change": 0.31,
+    "speaks of change": 0.81,
+    "brief": 1.37,
+    "reading": 0.97,
 }
 """What speaks for a fact being over by a message (`bench/fit_endings.py`), as log odds."""
-LIKELY = -0.2
+LIKELY = 0.7
 """From here on it is taken to be over, though no rule says so."""
 DOUBTED = -1.5
 """Below this it is not, though a rule says so."""
